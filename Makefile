@@ -1,0 +1,55 @@
+# Everything in one place; `make help` lists it. BUILD is the build folder, ARGS goes to the program or to ctest.
+BUILD ?= build
+ARGS ?=
+CONFIGURE ?=
+
+PIDDM := $(BUILD)/cli/piddm
+JOBS = $(shell scripts/jobs)
+SOURCES = $(shell git ls-files --cached --others --exclude-standard -- '*.h' '*.cpp' '*.cu')
+
+.PHONY: help demo test build bench format lint clean packages configure
+.DEFAULT_GOAL := help
+
+help:
+	@echo 'make demo     install packages, build the program, run the demonstration into runs/demo'
+	@echo 'make test     install packages, build everything, run every test and the outside example'
+	@echo 'make build    build everything'
+	@echo 'make bench    build and run the micro-benchmarks'
+	@echo 'make format   format all sources'
+	@echo 'make lint     check formatting, then clang-tidy and cppcheck on changed files (LINT=all: on all)'
+	@echo 'make clean    remove the build folder'
+	@echo 'Variables: BUILD=$(BUILD)  ARGS="options for the program or ctest"  CONFIGURE="options for cmake"'
+
+packages:
+	@scripts/install-packages
+
+configure: packages
+	@[ -f $(BUILD)/build.ninja ] && [ -z '$(CONFIGURE)' ] || \
+	  cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release $(CONFIGURE) --log-level=WARNING
+
+build: configure
+	@cmake --build $(BUILD) --parallel $(JOBS)
+
+demo: configure
+	@cmake --build $(BUILD) --parallel $(JOBS) --target piddm
+	@$(PIDDM) demo --out runs/demo $(ARGS)
+
+test: build
+	@ctest --test-dir $(BUILD) --output-on-failure $(ARGS)
+	@scripts/test-consumer $(BUILD)
+
+bench: build
+	@for program in $(BUILD)/benchmarks/bench_*; do \
+	  [ ! -f $$program ] || [ ! -x $$program ] || $$program $(ARGS) || exit 1; done
+
+format:
+	@scripts/install-packages --with-lint
+	@clang-format -i $(SOURCES)
+
+lint: configure
+	@scripts/install-packages --with-lint
+	@clang-format --dry-run --Werror $(SOURCES)
+	@scripts/lint $(BUILD) $(LINT)
+
+clean:
+	@rm -rf $(BUILD)

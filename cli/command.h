@@ -1,0 +1,47 @@
+#pragma once
+// What the subcommands share. Each add_*() declares one subcommand; main runs the one that was chosen.
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "piddm/core/device.h"
+#include "piddm/core/fields.h"
+
+namespace piddm::cli {
+
+struct Context {
+  uint64_t seed = 0;
+  std::string device_name = "auto";
+  int threads = 0;
+  bool json_output = false;
+  bool quiet = false;
+
+  std::function<void()> run;  ///< set by the chosen subcommand
+
+  torch::Device device() const { return resolve_device(device_name); }
+
+  /// The result: `text` for people, or with --json the object alone on standard output.
+  void print(const json& object, const std::string& text) const;
+};
+
+/// A subcommand with --seed, --device, --threads, --json and --quiet.
+CLI::App* add_command(CLI::App& app, Context& context, const std::string& name, const std::string& description);
+
+/// Refuses an output name that cannot be written (folder missing, not writable) before hours of work, and data files of unknown type.
+void check_output(const std::string& file, const std::vector<std::string>& extensions);
+
+void add_doctor(CLI::App& app, Context& context);
+void add_list(CLI::App& app, Context& context);
+void add_data(CLI::App& app, Context& context);
+void add_train(CLI::App& app, Context& context);
+void add_distill(CLI::App& app, Context& context);
+void add_generate(CLI::App& app, Context& context);
+void add_solve(CLI::App& app, Context& context);
+void add_evaluate(CLI::App& app, Context& context);
+void add_plot(CLI::App& app, Context& context);
+void add_demo(CLI::App& app, Context& context);
+
+}  // namespace piddm::cli

@@ -1,0 +1,55 @@
+#include "cli/command.h"
+#include "piddm/core/config.h"
+#include "piddm/recipe/experiment.h"
+
+namespace piddm::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::string teacher, preset, out, pairs;
+  std::vector<std::string> settings;
+  bool resume = false, seeded = false;
+};
+
+// The teacher's experiment, with the distillation of a preset, with settings.
+json config_of(const Context& context, const Options& o, const Model& teacher) {
+  if (o.resume && fs::exists(fs::path(o.out) / "config.toml")) return load_config((fs::path(o.out) / "config.toml").string());
+  json config = teacher.provenance.value("experiment", json::object());
+  if (!o.preset.empty()) config["distill"] = load_config(o.preset).value("distill", json::object());
+  config["pde"] = write_fields(teacher.pde->options());
+  if (o.seeded) config["seed"] = context.seed;
+  for (const auto& setting : o.settings) apply_setting(config, setting);
+  return config;
+}
+
+void distill(const Context& context, const Options& o) {
+  const auto teacher = load_model(o.teacher, context.device());
+  const auto experiment = parse_experiment(config_of(context, o, teacher));
+  check_output(o.out, {});
+  const fs::path pairs = o.pairs.empty() ? fs::path(o.out) / "pairs" : fs::path(o.pairs);
+  const auto model = distill_student(experiment, teacher, o.out, pairs, o.resume);
+  context.print({{"run", o.out}, {"model", o.out + "/model"}, {"provenance", model.provenance}},
+                fmt::format("student: {0}/model    curves: {0}/curves.png", o.out));
+}
+
+}  // namespace
+
+void add_distill(CLI::App& app, Context& context) {
+  auto* command = add_command(app, context, "distill", "Distil a one-step student under the PDE residual of its own samples");
+  auto o = std::make_shared<Options>();
+  command->add_option("--teacher", o->teacher, "run or model folder of the teacher")->required();
+  command->add_option("--preset", o->preset, "take the distillation from this preset or .toml file; default: the teacher's own");
+  command->add_option("--out", o->out, "run folder")->required();
+  command->add_option("--pairs", o->pairs, "folder for the teacher's noise-data pairs, may be shared; default: OUT/pairs");
+  command->add_option("--set", o->settings, "key=value, e.g. distill.loss.lambda=1 (repeatable)")->allow_extra_args(false);
+  command->add_flag("--resume", o->resume, "continue the run in --out, or start it if there is none");
+  command->callback([&context, o, command] {
+    o->seeded = command->count("--seed") > 0;
+    context.run = [&context, o] { distill(context, *o); };
+  });
+}
+
+}  // namespace piddm::cli

@@ -1,0 +1,135 @@
+// piddm: physics-constrained generative models of PDEs, on the command line.
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <iostream>
+
+#include "cli/command.h"
+#include "piddm/core/error.h"
+#include "piddm/core/interrupt.h"
+#include "piddm/core/log.h"
+#include "piddm/core/progress.h"
+
+namespace piddm::cli {
+
+namespace {
+
+constexpr const char* kFooter =
+    "A first look:   piddm demo\n"
+    "Own data:       piddm data check FILE;  piddm train darcy --set data.path=FILE --out RUN;  piddm distill --teacher RUN --out STUDENT\n"
+    "Exit codes:     0 ok, 2 usage, 3 bad data or file, 4 numerics, 5 resources, 130 interrupted";
+
+// The innermost subcommand the user got to.
+const CLI::App* chosen(const CLI::App* app) {
+  for (const auto* sub : app->get_subcommands()) return chosen(sub);
+  return app;
+}
+
+std::string nearest_hint(const CLI::App& app) {
+  const auto* command = chosen(&app);
+  const auto left = app.remaining(true);
+  if (left.empty()) return "";
+  std::vector<std::string> known;
+  if (left.front().rfind("-", 0) == 0) {
+    for (const auto* option : command->get_options())
+      for (const auto& name : option->get_lnames()) known.push_back("--" + name);
+  } else {
+    for (const auto* sub : command->get_subcommands({})) known.push_back(sub->get_name());
+  }
+  const auto word = left.front().substr(0, left.front().find('='));
+  return unknown_name_message(word.rfind("-", 0) == 0 ? "option" : "command or argument", word, known);
+}
+
+int usage_failure(const CLI::App& app, const CLI::ParseError& error) {
+  const auto hint = nearest_hint(app);
+  const auto* command = chosen(&app);
+  fmt::print(stderr, "piddm: {}\nTry 'piddm {}--help'.\n", hint.empty() ? error.what() : hint,
+             command == &app ? "" : command->get_name() + " ");
+  return static_cast<int>(ExitCode::usage);
+}
+
+int failure(ExitCode code, const std::string& message) {
+  fmt::print(stderr, "piddm: {}\n", message);
+  return static_cast<int>(code);
+}
+
+int run(Context& context) {
+  try {
+    set_up_logging(context.quiet);
+    set_progress_mode(context.quiet ? ProgressMode::silent : ProgressMode::automatic);
+    set_threads(context.threads);
+    context.run();
+    return static_cast<int>(ExitCode::ok);
+  } catch (const Error& error) {
+    return failure(error.code(), error.what());
+  } catch (const std::filesystem::filesystem_error& error) {
+    return failure(ExitCode::resources, error.what());
+  } catch (const std::bad_alloc&) {
+    return failure(ExitCode::resources, "out of memory; try a smaller batch or grid");
+  } catch (const c10::Error& error) {
+    const std::string message = error.what_without_backtrace();
+    const bool memory = message.find("allocate") != std::string::npos || message.find("out of memory") != std::string::npos;
+    return failure(memory ? ExitCode::resources : ExitCode::data, message.substr(0, message.find('\n')));
+  } catch (const std::exception& error) {
+    return failure(ExitCode::data, error.what());
+  }
+}
+
+}  // namespace
+
+void Context::print(const json& object, const std::string& text) const {
+  if (json_output)
+    std::cout << object.dump() << '\n';
+  else
+    std::cout << text << (text.empty() || text.back() == '\n' ? "" : "\n");
+  std::cout.flush();
+  require<ResourceError>(static_cast<bool>(std::cout), "cannot write to standard output");
+}
+
+CLI::App* add_command(CLI::App& app, Context& context, const std::string& name, const std::string& description) {
+  auto* command = app.add_subcommand(name, description);
+  command->add_option("--seed", context.seed, "seed of every random number")->capture_default_str()->group("Common");
+  command->add_option("--device", context.device_name, "auto, cpu, cuda or cuda:N")->capture_default_str()->group("Common");
+  command->add_option("--threads", context.threads, "CPU threads; 0: all cores")->capture_default_str()->group("Common");
+  command->add_flag("--json", context.json_output, "print one JSON object on standard output")->group("Common");
+  command->add_flag("--quiet", context.quiet, "no progress, warnings only")->group("Common");
+  return command;
+}
+
+void check_output(const std::string& file, const std::vector<std::string>& extensions) {
+  const std::filesystem::path path(file);
+  if (!extensions.empty() && std::find(extensions.begin(), extensions.end(), path.extension()) == extensions.end())
+    throw UsageError("--out {}: the name must end in {}", file, fmt::join(extensions, " or "));
+  const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw ResourceError("--out {}: cannot make the folder: {}", file, error.message());
+  if (access(folder.c_str(), W_OK) != 0) throw ResourceError("--out {}: the folder is not writable", file);
+}
+
+}  // namespace piddm::cli
+
+int main(int argc, char** argv) {
+  using namespace piddm::cli;
+  CLI::App app("Physics-constrained generative models of PDEs: generate, solve, invert and reconstruct fields in one step.", "piddm");
+  Context context;
+  app.set_version_flag("--version", "piddm " PIDDM_VERSION);
+  app.require_subcommand(1);
+  app.footer(kFooter);
+  for (const auto add : {add_demo, add_doctor, add_list, add_data, add_train, add_distill, add_generate, add_solve, add_evaluate, add_plot})
+    add(app, context);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", app.help());
+    return 0;
+  } catch (const CLI::CallForVersion&) {
+    fmt::print("{}\n", app.version());
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    return usage_failure(app, error);
+  }
+  piddm::install_interrupt_handler();
+  return run(context);
+}

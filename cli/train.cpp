@@ -1,0 +1,56 @@
+#include "cli/command.h"
+#include "piddm/core/config.h"
+#include "piddm/model/fno.h"
+#include "piddm/recipe/experiment.h"
+
+namespace piddm::cli {
+
+namespace {
+
+struct Options {
+  std::string preset, out, data;
+  std::vector<std::string> settings;
+  bool resume = false, keys = false, seeded = false;
+};
+
+Experiment experiment_of(const Context& context, const Options& o) {
+  const bool exists = std::filesystem::exists(std::filesystem::path(o.out) / "config.toml");
+  json config = o.resume && exists ? load_config((std::filesystem::path(o.out) / "config.toml").string()) : load_config(o.preset);
+  if (!o.data.empty()) config["data"]["path"] = o.data;
+  if (o.seeded) config["seed"] = context.seed;
+  for (const auto& setting : o.settings) apply_setting(config, setting);
+  return parse_experiment(config);
+}
+
+void train(const Context& context, const Options& o) {
+  if (o.keys) {
+    context.print(write_fields(Experiment{}), describe_fields<Experiment>() + "\n# model options\n" + describe_fields<FnoOptions>({}, "model"));
+    return;
+  }
+  require<UsageError>(!o.preset.empty() || o.resume, "name a preset (`piddm list presets`) or a .toml file");
+  require<UsageError>(!o.out.empty(), "--out is required: the run folder");
+  const auto experiment = experiment_of(context, o);
+  check_output(o.out, {});
+  const auto model = train_teacher(experiment, training_data(experiment), o.out, context.device(), o.resume);
+  context.print({{"run", o.out}, {"model", o.out + "/model"}, {"provenance", model.provenance}},
+                fmt::format("teacher: {0}/model    curves: {0}/curves.png", o.out));
+}
+
+}  // namespace
+
+void add_train(CLI::App& app, Context& context) {
+  auto* command = add_command(app, context, "train", "Train a teacher: flow matching on joint fields x = (u, a)");
+  auto o = std::make_shared<Options>();
+  command->add_option("preset", o->preset, "preset (see `piddm list presets`) or FILE.toml");
+  command->add_option("--out", o->out, "run folder");
+  command->add_option("--data", o->data, "training data file; default: generated as the config says");
+  command->add_option("--set", o->settings, "key=value on top of the preset, e.g. train.steps=500 (repeatable)")->allow_extra_args(false);
+  command->add_flag("--resume", o->resume, "continue the run in --out, or start it if there is none");
+  command->add_flag("--keys", o->keys, "print every key with default and meaning");
+  command->callback([&context, o, command] {
+    o->seeded = command->count("--seed") > 0;
+    context.run = [&context, o] { train(context, *o); };
+  });
+}
+
+}  // namespace piddm::cli

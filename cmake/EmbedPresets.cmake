@@ -1,0 +1,10 @@
+# Writes generated/piddm_presets.inc: every configs/*.toml as a C++ raw string.
+file(GLOB _configs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/configs/*.toml)
+set(_text "")
+foreach(_config IN LISTS _configs)
+  get_filename_component(_name ${_config} NAME_WE)
+  file(READ ${_config} _body)
+  string(APPEND _text "{\"${_name}\", \"\", R\"toml(${_body})toml\"},\n")
+  set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${_config})
+endforeach()
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/piddm_presets.inc CONTENT "${_text}" @ONLY)

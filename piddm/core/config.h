@@ -1,0 +1,35 @@
+#pragma once
+// Configurations: TOML on disk, json in memory, options structs (fields.h) in the code.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "piddm/core/fields.h"
+
+namespace piddm {
+
+struct Preset {
+  std::string name;     ///< file name in configs/ without ".toml"
+  std::string summary;  ///< its first comment line
+  std::string text;     ///< the TOML itself
+};
+
+/// The presets compiled into the binary, one for each file of configs/.
+const std::vector<Preset>& presets();
+
+/// TOML text to json; a syntax error is a UsageError with file and line. Dates and times are refused.
+json parse_toml(const std::string& text, const std::string& origin);
+
+/// A preset by name or, if `name` ends in ".toml", a file.
+json load_config(const std::string& name);
+
+/// Applies "a.b=value" to a config; the value is TOML, or a bare word taken as a string.
+void apply_setting(json& config, const std::string& setting);
+
+/// Later tables win; tables merge, everything else is replaced.
+void merge_config(json& base, const json& overlay);
+
+std::string to_toml(const json& config);
+
+}  // namespace piddm

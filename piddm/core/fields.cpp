@@ -1,0 +1,55 @@
+#include "piddm/core/fields.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace piddm {
+
+namespace {
+
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t substitute = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({substitute, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::string nearest_name(std::string_view name, const std::vector<std::string>& candidates) {
+  std::string best;
+  size_t best_distance = std::max<size_t>(2, name.size() / 3) + 1;
+  for (const auto& candidate : candidates)
+    if (const size_t distance = edit_distance(name, candidate); distance < best_distance) {
+      best_distance = distance;
+      best = candidate;
+    }
+  return best;
+}
+
+std::string unknown_name_message(std::string_view what, std::string_view name, const std::vector<std::string>& known) {
+  const auto nearest = nearest_name(name, known);
+  if (!nearest.empty()) return fmt::format("unknown {} '{}'; did you mean '{}'?", what, name, nearest);
+  return fmt::format("unknown {} '{}'; known: {}", what, name, fmt::join(known, ", "));
+}
+
+namespace detail {
+
+void throw_wrong_type(const std::string& path, const char* expected, const json& got) {
+  throw UsageError("{}: expected {}, got {}", path.empty() ? "config" : path, expected, got.dump());
+}
+
+std::string join_path(const std::string& path, const std::string& key) { return path.empty() ? key : path + "." + key; }
+
+}  // namespace detail
+}  // namespace piddm

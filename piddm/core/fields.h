@@ -1,0 +1,145 @@
+#pragma once
+// Options structs that can be read, written and documented. A struct lists its members once:
+//
+//   struct AdamOptions {
+//     double lr = 1e-3;
+//     template <class V> void fields(V&& f) { f("lr", lr, "peak learning rate"); }
+//   };
+//
+// and from that one list come the strict reader, the JSON writer and the help text. Members may be bool, integers, double, std::string, an
+// enum with an `enum_names(E)` overload, a std::vector of those, raw json, or another struct with `fields`.
+
+#include <nlohmann/json.hpp>
+
+#include <concepts>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "piddm/core/error.h"
+
+namespace piddm {
+
+using json = nlohmann::ordered_json;
+
+/// The candidate closest to `name` by edit distance, or "" when nothing is close.
+std::string nearest_name(std::string_view name, const std::vector<std::string>& candidates);
+
+/// "unknown key 'witdh' in model; did you mean 'width'?" (or the list of what there is).
+std::string unknown_name_message(std::string_view what, std::string_view name, const std::vector<std::string>& known);
+
+namespace detail {
+
+struct AnyVisitor {
+  template <class... Args>
+  void operator()(Args&&...) const {}
+};
+
+template <class T>
+concept HasFields = requires(T& t) { t.fields(AnyVisitor{}); };
+template <class T>
+concept NamedEnum = std::is_enum_v<T> && requires(T t) { enum_names(t); };
+
+[[noreturn]] void throw_wrong_type(const std::string& path, const char* expected, const json& got);
+std::string join_path(const std::string& path, const std::string& key);
+
+template <class T>
+void read_value(const json& j, T& value, const std::string& path);
+
+template <HasFields T>
+void read_struct(const json& j, T& value, const std::string& path) {
+  if (!j.is_object()) throw_wrong_type(path, "a table", j);
+  std::vector<std::string> known;
+  value.fields([&](const char* name, auto& member, const char*) {
+    known.emplace_back(name);
+    if (auto it = j.find(name); it != j.end()) read_value(*it, member, join_path(path, name));
+  });
+  for (const auto& [key, unused] : j.items())
+    if (std::find(known.begin(), known.end(), key) == known.end())
+      throw UsageError("{}", unknown_name_message(path.empty() ? "key" : "key of [" + path + "]", key, known));
+}
+
+template <class T>
+struct is_vector : std::false_type {};
+template <class T>
+struct is_vector<std::vector<T>> : std::true_type {};
+
+template <class T>
+void read_value(const json& j, T& value, const std::string& path) {
+  if constexpr (HasFields<T>) {
+    read_struct(j, value, path);
+  } else if constexpr (std::same_as<T, json>) {
+    value = j;  // read strictly by whoever it is for
+  } else if constexpr (NamedEnum<T>) {
+    const auto names = enum_names(value);
+    if (!j.is_string()) throw_wrong_type(path, "a name", j);
+    const auto it = std::find(names.begin(), names.end(), j.get<std::string>());
+    if (it == names.end())
+      throw UsageError("{}: {}", path, unknown_name_message("value", j.get<std::string>(), names));
+    value = static_cast<T>(it - names.begin());
+  } else if constexpr (is_vector<T>::value) {
+    if (!j.is_array()) throw_wrong_type(path, "a list", j);
+    value.resize(j.size());
+    for (size_t i = 0; i < j.size(); ++i) read_value(j[i], value[i], path + "[" + std::to_string(i) + "]");
+  } else if constexpr (std::same_as<T, bool>) {
+    if (!j.is_boolean()) throw_wrong_type(path, "true or false", j);
+    value = j.get<bool>();
+  } else if constexpr (std::integral<T>) {
+    if (!j.is_number_integer()) throw_wrong_type(path, "a whole number", j);
+    value = j.get<T>();
+  } else if constexpr (std::floating_point<T>) {
+    if (!j.is_number()) throw_wrong_type(path, "a number", j);
+    value = j.get<T>();
+  } else {
+    if (!j.is_string()) throw_wrong_type(path, "a string", j);
+    value = j.get<std::string>();
+  }
+}
+
+template <class T>
+json write_value(T& value) {
+  if constexpr (HasFields<T>) {
+    json j = json::object();
+    value.fields([&](const char* name, auto& member, const char*) { j[name] = write_value(member); });
+    return j;
+  } else if constexpr (NamedEnum<T>) {
+    return enum_names(value).at(static_cast<size_t>(value));
+  } else if constexpr (is_vector<T>::value) {
+    json j = json::array();
+    for (auto& entry : value) j.push_back(write_value(entry));
+    return j;
+  } else {
+    return value;
+  }
+}
+
+}  // namespace detail
+
+/// Fills `options` from `j`; keys that are absent keep their defaults, unknown keys and wrong types are UsageErrors that name the key.
+template <class T>
+void read_fields(const json& j, T& options, const std::string& path = "") {
+  detail::read_struct(j, options, path);
+}
+
+/// Every member, nested structs as objects, in the order of declaration.
+template <class T>
+json write_fields(const T& options) {
+  return detail::write_value(const_cast<T&>(options));  // `fields` is one non-const list; writing does not change it
+}
+
+/// One "key = default    # meaning" line a member, for --help and docs.
+template <class T>
+std::string describe_fields(T options = {}, const std::string& prefix = "") {
+  std::string text;
+  options.fields([&](const char* name, auto& member, const char* meaning) {
+    const std::string key = prefix.empty() ? name : prefix + "." + name;
+    if constexpr (detail::HasFields<std::remove_reference_t<decltype(member)>>) {
+      text += fmt::format("\n# {}\n{}", meaning, describe_fields(member, key));
+    } else {
+      text += fmt::format("  {:<44} # {}\n", fmt::format("{} = {}", key, detail::write_value(member).dump()), meaning);
+    }
+  });
+  return text;
+}
+
+}  // namespace piddm

@@ -1,0 +1,140 @@
+#include "piddm/core/run_folder.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "piddm/core/atomic_file.h"
+#include "piddm/core/config.h"
+#include "piddm/core/error.h"
+#include "piddm/core/json_text.h"
+
+namespace piddm {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kConfig = "config.toml";
+constexpr const char* kMetrics = "metrics.jsonl";
+constexpr const char* kCheckpoints = "checkpoints";
+constexpr size_t kMaxMetrics = size_t{1} << 30;
+
+/// The complete lines of a metrics file, and nothing of a torn last one.
+std::vector<std::string> read_lines(const fs::path& file) {
+  const auto text = read_file(file, kMaxMetrics);
+  std::vector<std::string> lines;
+  for (size_t begin = 0, end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1)
+    lines.push_back(text.substr(begin, end - begin));
+  return lines;
+}
+
+json parse_row(const fs::path& file, const std::vector<std::string>& lines, size_t i) {
+  const auto origin = fmt::format("{}:{}", file.string(), i + 1);
+  auto row = parse_json(lines[i], origin);
+  require<DataError>(row.is_object(), "{}: not an object", origin);
+  return row;
+}
+
+/// All of `text`, or an errno with the file cut back to where it was.
+int append_whole(int fd, const std::string& text) {
+  const off_t begin = ::lseek(fd, 0, SEEK_END);
+  for (size_t done = 0; done < text.size();) {
+    const ssize_t written = ::write(fd, text.data() + done, text.size() - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) {
+      const int failed = written == 0 ? EIO : errno;
+      return ::ftruncate(fd, begin) == 0 ? failed : errno;
+    }
+    done += static_cast<size_t>(written);
+  }
+  return 0;
+}
+
+}  // namespace
+
+RunFolder::RunFolder(fs::path path) : path_(std::move(path)) {
+  const auto file = path_ / ".lock";
+  lock_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  require<ResourceError>(lock_ >= 0, "cannot create {}: {}", file.string(), std::strerror(errno));
+  if (::flock(lock_, LOCK_EX | LOCK_NB) == 0) return;
+  const int failed = errno;
+  ::close(lock_);
+  require<ResourceError>(failed == EWOULDBLOCK, "cannot lock {}: {}", file.string(), std::strerror(failed));
+  throw ResourceError("{}: another process is working in this run folder", path_.string());
+}
+
+RunFolder::~RunFolder() {
+  if (lock_ >= 0) ::close(lock_);
+}
+
+RunFolder::RunFolder(RunFolder&& other) noexcept
+    : path_(std::move(other.path_)), config_(std::move(other.config_)), lock_(std::exchange(other.lock_, -1)) {}
+
+RunFolder& RunFolder::operator=(RunFolder&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(config_, other.config_);
+  std::swap(lock_, other.lock_);
+  return *this;
+}
+
+RunFolder RunFolder::create(const fs::path& path, const json& config) {
+  std::error_code failed;
+  fs::create_directories(path, failed);
+  require<ResourceError>(!failed, "cannot create {}: {}", path.string(), failed.message());
+  RunFolder run(path);
+  for (const char* name : {kConfig, kMetrics, kCheckpoints})
+    require<UsageError>(!fs::exists(path / name),
+                        "{} already holds a run: continue it with --resume or choose another --out", path.string());
+  write_file_atomically(path / kConfig, to_toml(config));
+  run.config_ = load_config((path / kConfig).string());
+  return run;
+}
+
+RunFolder RunFolder::open(const fs::path& path) {
+  require<DataError>(fs::exists(path / kConfig), "{}: no run here ({} is missing)", path.string(), kConfig);
+  RunFolder run(path);
+  remove_stale_temporaries(path);
+  remove_stale_temporaries(path / kCheckpoints);
+  run.config_ = load_config((path / kConfig).string());
+  return run;
+}
+
+void RunFolder::append_metrics(const json& row) const {
+  const auto file = path_ / kMetrics;
+  const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  require<ResourceError>(fd >= 0, "cannot open {}: {}", file.string(), std::strerror(errno));
+  const int failed = append_whole(fd, row.dump() + "\n");
+  ::close(fd);
+  require<ResourceError>(failed == 0, "cannot write {}: {}", file.string(), std::strerror(failed));
+}
+
+void RunFolder::truncate_metrics(int64_t step) const {
+  const auto file = path_ / kMetrics;
+  if (!fs::exists(file)) return;
+  const auto lines = read_lines(file);
+  std::string kept;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const auto row = parse_row(file, lines, i);
+    const auto at = row.find("step");
+    if (at == row.end() || !at->is_number() || at->get<double>() <= static_cast<double>(step)) kept += lines[i] + "\n";
+  }
+  write_file_atomically(file, kept);
+}
+
+CheckpointStore RunFolder::checkpoints(int keep_last) const { return {path_ / kCheckpoints, keep_last}; }
+
+std::vector<json> RunFolder::read_metrics(const fs::path& path) {
+  const auto file = fs::is_directory(path) ? path / kMetrics : path;
+  std::vector<json> rows;
+  if (fs::is_directory(path) && !fs::exists(file)) return rows;
+  const auto lines = read_lines(file);
+  for (size_t i = 0; i < lines.size(); ++i) rows.push_back(parse_row(file, lines, i));
+  return rows;
+}
+
+}  // namespace piddm

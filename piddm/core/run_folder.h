@@ -1,0 +1,50 @@
+#pragma once
+// The folder of one training run: config.toml (resolved), metrics.jsonl, checkpoints/, and .lock, held by the process
+// that works in it.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "piddm/core/checkpoint.h"
+#include "piddm/core/fields.h"
+
+namespace piddm {
+
+class RunFolder {
+ public:
+  /// A new run. A UsageError if the folder already holds one; a ResourceError if it cannot be written or another
+  /// process works in it.
+  static RunFolder create(const std::filesystem::path& path, const json& config);
+
+  /// An existing run, to continue it; a DataError if there is none.
+  static RunFolder open(const std::filesystem::path& path);
+
+  ~RunFolder();
+  RunFolder(RunFolder&& other) noexcept;
+  RunFolder& operator=(RunFolder&& other) noexcept;
+
+  const std::filesystem::path& path() const { return path_; }
+  const json& config() const { return config_; }
+
+  /// One line, handed to the system at once; a write that fails leaves no part of the line.
+  void append_metrics(const json& row) const;
+
+  /// Drops the lines whose "step" is greater than `step`, and a torn last line, so that a resumed run continues the
+  /// file.
+  void truncate_metrics(int64_t step) const;
+
+  CheckpointStore checkpoints(int keep_last) const;
+
+  /// The rows of a run folder or of a metrics.jsonl file; a torn last line is left out. Takes no lock.
+  static std::vector<json> read_metrics(const std::filesystem::path& path);
+
+ private:
+  explicit RunFolder(std::filesystem::path path);
+
+  std::filesystem::path path_;
+  json config_;
+  int lock_ = -1;
+};
+
+}  // namespace piddm

@@ -1,0 +1,18 @@
+#pragma once
+// The one Torch include of the project, and the small differences between LibTorch 1.13 and 2.x.
+
+#include <torch/torch.h>
+
+#include <string>
+
+namespace piddm {
+
+using torch::Tensor;
+
+/// "(8,3,64,64)", for messages.
+std::string shape_string(const Tensor& x);
+
+/// True if every entry is finite (false for an undefined tensor).
+bool all_finite(const Tensor& x);
+
+}  // namespace piddm

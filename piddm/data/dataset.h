@@ -1,0 +1,42 @@
+#pragma once
+// Samples of a PDE's joint law of solution and coefficients, in physical units.
+//
+// On disk: one [N,H,W] array per channel under the channel's name, in .npz (numpy.load reads it) or .safetensors, and a
+// JSON description (member "description.json", metadata "description"):
+//   version, pde, grid, channels, seed, law, first, n, dtype, floor {pde_error, rel_residual, worst_rel_residual}
+// Sample i of the file is sample first + i of (seed): files made in parts fit together.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "piddm/core/fields.h"
+#include "piddm/core/tensor.h"
+#include "piddm/pde/pde.h"
+
+namespace piddm {
+
+struct Dataset {
+  json description = json::object();
+  std::vector<std::string> channels;
+  Tensor fields;  ///< [N,C,H,W], float32 or float64
+
+  int64_t size() const { return fields.size(0); }
+};
+
+/// A DataError names what is wrong: a missing channel, different shapes, a value that is not finite (channel, sample,
+/// position).
+Dataset load_dataset(const std::filesystem::path& path);
+
+/// By extension .npz or .safetensors, atomically; checks what load_dataset checks.
+void save_dataset(const std::filesystem::path& path, const Dataset& dataset, torch::ScalarType dtype = torch::kFloat32);
+
+/// Samples first..first+n-1 of this seed, generated `shard` at a time with a progress bar; the bits do not depend on
+/// `shard` or the number of threads. The floor is measured on the values as they are stored, in `dtype`.
+Dataset make_dataset(const Pde& pde, uint64_t seed, int64_t first, int64_t n, int64_t shard = 256,
+                     torch::ScalarType dtype = torch::kFloat32);
+
+/// The channels of `dataset` must be those of the PDE, and its fields must fit the PDE's grid.
+void check_matches(const Dataset& dataset, const Pde& pde);
+
+}  // namespace piddm

@@ -1,0 +1,111 @@
+#include "piddm/data/statistics.h"
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace piddm {
+
+namespace {
+
+/// Count, mean and sum of squared deviations; combined by Chan, Golub and LeVeque's formula.
+struct Moments {
+  double count = 0, mean = 0, m2 = 0, min = 0, max = 0;
+
+  void combine(const Moments& other) {
+    const double total = count + other.count, delta = other.mean - mean;
+    m2 += other.m2 + delta * delta * count * other.count / total;
+    mean += delta * other.count / total;
+    min = count > 0 ? std::min(min, other.min) : other.min;
+    max = count > 0 ? std::max(max, other.max) : other.max;
+    count = total;
+  }
+};
+
+Moments moments_of(const double* x, int64_t n) {
+  // Relative to the first value a constant has exactly zero deviation, whatever its size.
+  double sum = 0, m2 = 0;
+  for (int64_t i = 0; i < n; ++i) sum += x[i] - x[0];
+  const double shift = sum / static_cast<double>(n);
+  for (int64_t i = 0; i < n; ++i) m2 += (x[i] - x[0] - shift) * (x[i] - x[0] - shift);
+  const auto [low, high] = std::minmax_element(x, x + n);
+  return {static_cast<double>(n), x[0] + shift, m2, *low, *high};
+}
+
+/// Calls f(sample) for every sample of a [N,...] tensor, in parallel.
+template <class F>
+void for_each_sample(const Tensor& x, const F& f) {
+  at::parallel_for(0, x.size(0), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) f(i);
+  });
+}
+
+Tensor on_cpu(const Tensor& x) { return x.detach().to(torch::kCPU, torch::kFloat64).contiguous(); }
+
+/// Mean square of each sample, [N].
+Tensor mean_squares(const Tensor& values) {
+  const auto x = on_cpu(values);
+  const auto result = torch::empty({x.size(0)}, torch::kFloat64);
+  const int64_t n = x.numel() / x.size(0);
+  const auto* from = x.data_ptr<double>();
+  auto* to = result.data_ptr<double>();
+  for_each_sample(x, [&](int64_t i) {
+    double sum = 0;
+    for (int64_t k = 0; k < n; ++k) sum += from[i * n + k] * from[i * n + k];
+    to[i] = sum / static_cast<double>(n);
+  });
+  return result;
+}
+
+double mean_in_order(const Tensor& x) {
+  double sum = 0;
+  for (int64_t i = 0; i < x.numel(); ++i) sum += x.data_ptr<double>()[i];
+  return sum / static_cast<double>(x.numel());
+}
+
+}  // namespace
+
+std::vector<ChannelStatistics> channel_statistics(const Tensor& fields) {
+  require<DataError>(fields.dim() == 4 && fields.numel() > 0, "[statistics] expected samples (N,C,H,W), got {}",
+                     shape_string(fields));
+  std::vector<ChannelStatistics> result;
+  for (int64_t c = 0; c < fields.size(1); ++c) {
+    std::vector<Moments> samples(static_cast<size_t>(fields.size(0)));
+    for_each_sample(fields, [&](int64_t i) {
+      const torch::NoGradGuard no_grad;
+      const auto x = on_cpu(fields[i][c]);
+      samples[static_cast<size_t>(i)] = moments_of(x.data_ptr<double>(), x.numel());
+    });
+    Moments all;
+    for (const auto& sample : samples) all.combine(sample);
+    result.push_back({all.mean, std::sqrt(all.m2 / all.count), all.min, all.max});
+  }
+  return result;
+}
+
+double ResidualStatistics::mean_pde_error() const { return mean_in_order(pde_error); }
+
+double ResidualStatistics::rel_residual() const {
+  return std::sqrt(mean_in_order(residual) / mean_in_order(reference));
+}
+
+double ResidualStatistics::worst_rel_residual() const {
+  return std::sqrt(residual[worst_sample()].item<double>() / mean_in_order(reference));
+}
+
+int64_t ResidualStatistics::worst_sample() const { return residual.argmax().item<int64_t>(); }
+
+ResidualStatistics residual_statistics(const Pde& pde, const Tensor& fields, int64_t batch) {
+  const torch::NoGradGuard no_grad;
+  std::vector<Tensor> residuals, references;
+  for (int64_t first = 0; first < fields.size(0); first += batch) {
+    const auto x = fields.slice(0, first, first + batch).to(torch::kFloat64);
+    residuals.push_back(mean_squares(pde.residual(x).interior));
+    references.push_back(mean_squares(pde.reference_term(x)));
+  }
+  const auto residual = torch::cat(residuals);
+  return {residual * (pde.residual_scale() * pde.residual_scale()), residual, torch::cat(references)};
+}
+
+}  // namespace piddm

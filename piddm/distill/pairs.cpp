@@ -1,0 +1,76 @@
+#include "piddm/distill/pairs.h"
+
+#include "piddm/core/interrupt.h"
+#include "piddm/core/log.h"
+#include "piddm/core/progress.h"
+#include "piddm/core/safetensors.h"
+#include "piddm/core/sha256.h"
+#include "piddm/model/weights.h"
+
+namespace piddm {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int64_t kBatch = 64;
+
+std::string key_of(const Model& teacher, uint64_t seed, const PairOptions& options) {
+  Sha256 hash;
+  for (const auto& [name, tensor] : weights_of(*teacher.network)) hash.update(name), hash.update(bytes_of(packed(tensor)));
+  hash.update(fmt::format("{} {} {} {}", teacher.pde->grid(), teacher.process->name(), seed, options.euler_steps));
+  return hash.hex();
+}
+
+// The stored targets, if the file is there, intact and of these pairs.
+Tensor read_cached(const fs::path& file, const std::string& key) {
+  if (!fs::exists(file)) return {};
+  try {
+    const auto content = read_safetensors(file);
+    const auto stored = content.metadata.find("key");
+    if (stored != content.metadata.end() && stored->second == key) return content.tensors.at("targets");
+  } catch (const std::exception& error) {
+    spdlog::warn("{}: unreadable, made again ({})", file.string(), error.what());
+  }
+  return {};
+}
+
+}  // namespace
+
+PairSource::PairSource(Model teacher, uint64_t seed, const PairOptions& options, fs::path cache)
+    : teacher_(std::move(teacher)), seed_(seed), options_(options), cache_(std::move(cache)), key_(key_of(teacher_, seed, options)) {
+  require<UsageError>(options.euler_steps >= 1 && options.chunk >= 1 && options.every >= 1 && options.pool >= 1 && options.held_out >= 1,
+                      "pairs: every number must be at least 1");
+  fs::create_directories(cache_);
+}
+
+Pairs PairSource::load(Stream stream, int64_t number, int64_t count) {
+  const auto latents = teacher_.latents(seed_, stream, number * count, count);
+  const auto key = fmt::format("{} {} {} {}", key_, static_cast<uint32_t>(stream), number, count);
+  const auto file = cache_ / fmt::format("{}-{}.safetensors", stream == Stream::pairs ? "pairs" : "held-out", number);
+  auto targets = read_cached(file, key);
+  if (!targets.defined()) {
+    targets = sample_teacher(teacher_, latents, options_.euler_steps, "teacher pairs");
+    write_safetensors(file, {{"targets", targets}}, {{"key", key}});
+  }
+  return {latents, targets.to(latents.device())};
+}
+
+Tensor sample_teacher(const Model& teacher, const Tensor& latents, int64_t euler_steps, const std::string& label) {
+  torch::NoGradGuard no_grad;
+  const int64_t n = latents.size(0);
+  Progress progress(label, n);
+  std::vector<Tensor> parts;
+  for (int64_t first = 0; first < n; first += kBatch) {
+    const int64_t count = std::min(kBatch, n - first);
+    const auto field = [&](const Tensor& x, const Tensor& t) {
+      throw_if_interrupted("sampling the teacher");
+      return (*teacher.network)(x, t);
+    };
+    parts.push_back(integrate_euler(field, latents.narrow(0, first, count), euler_steps, teacher.process->t_end()));
+    progress.advance(count);
+  }
+  return torch::cat(parts);
+}
+
+}  // namespace piddm

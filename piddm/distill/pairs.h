@@ -1,0 +1,56 @@
+#pragma once
+// Noise-data pairs of a teacher: e ~ N(0,I) and the end x_0 of its deterministic Euler trajectory from e.
+//
+// Pairs come in numbered chunks. A chunk is a function of (teacher, seed, stream, number), is computed when first asked for and kept in a folder,
+// so a resumed run and a second student do not pay for it again.
+
+#include <filesystem>
+#include <string>
+
+#include "piddm/model/model.h"
+
+namespace piddm {
+
+struct PairOptions {
+  int64_t euler_steps = 100;
+  int64_t chunk = 1024;
+  int64_t every = 800;
+  int64_t pool = 1;
+  int64_t held_out = 256;
+
+  template <class V>
+  void fields(V&& f) {
+    f("euler_steps", euler_steps, "N_s: Euler steps of the teacher");
+    f("chunk", chunk, "fresh pairs made at a time");
+    f("every", every, "training steps between two fresh chunks");
+    f("pool", pool, "newest chunks trained on together");
+    f("held_out", held_out, "pairs never trained on, for early stopping");
+  }
+};
+
+/// Both [n,C,H,W] in network units.
+struct Pairs {
+  Tensor latents, targets;
+};
+
+class PairSource {
+ public:
+  PairSource(Model teacher, uint64_t seed, const PairOptions& options, std::filesystem::path cache);
+
+  Pairs chunk(int64_t number) { return load(Stream::pairs, number, options_.chunk); }
+  Pairs held_out() { return load(Stream::held_out_pairs, 0, options_.held_out); }
+
+ private:
+  Pairs load(Stream stream, int64_t number, int64_t count);
+
+  Model teacher_;
+  uint64_t seed_;
+  PairOptions options_;
+  std::filesystem::path cache_;
+  std::string key_;  ///< hash of what the pairs depend on
+};
+
+/// Samples of a teacher by Euler integration in batches that fit, with progress: [n,C,H,W] network units, no gradient.
+Tensor sample_teacher(const Model& teacher, const Tensor& latents, int64_t euler_steps, const std::string& label);
+
+}  // namespace piddm

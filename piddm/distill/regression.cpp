@@ -1,0 +1,50 @@
+#include "piddm/distill/regression.h"
+
+namespace piddm {
+
+Regression::Regression(const Student& student, PdePtr pde, const Normalizer& normalizer, PairSource& pairs,
+                       const PairOptions& pair_options, const RegressionOptions& options, int64_t batch, uint64_t seed)
+    : student_(student), pde_(std::move(pde)), normalizer_(normalizer), source_(pairs), pair_options_(pair_options),
+      options_(options), batch_(batch), seed_(seed) {
+  require<UsageError>(options.lambda >= 0, "distill.lambda: must not be negative, got {}", options.lambda);
+  require<UsageError>(options.physics_ramp >= 1, "distill.physics_ramp: must be at least 1, got {}", options.physics_ramp);
+}
+
+double Regression::lambda_at(int64_t step) const {
+  const double share = static_cast<double>(step - options_.physics_from) / static_cast<double>(options_.physics_ramp);
+  return options_.lambda * std::clamp(share, 0.0, 1.0);
+}
+
+void Regression::refresh(int64_t window) {
+  std::vector<Tensor> latents, targets;
+  for (int64_t number = std::max<int64_t>(0, window - pair_options_.pool + 1); number <= window; ++number) {
+    const auto chunk = source_.chunk(number);
+    latents.push_back(chunk.latents);
+    targets.push_back(chunk.targets);
+  }
+  pool_ = {torch::cat(latents), torch::cat(targets)};
+  order_.emplace(pool_.latents.size(0), batch_, seed_ + static_cast<uint64_t>(window));
+  window_ = window;
+}
+
+Loss Regression::terms(const Tensor& e, const Tensor& x0, double lambda) const {
+  const auto x = student_(e);
+  const auto sample = (x - x0).square().mean();
+  const auto physics = pde_->pde_error(normalizer_.to_physical(x)).mean();
+  return {lambda > 0 ? sample + lambda * physics : sample, {{"sample", sample.detach()}, {"pde_error", physics.detach()}}};
+}
+
+Loss Regression::loss(int64_t step) {
+  if (const int64_t window = step / pair_options_.every; window != window_) refresh(window);
+  const auto rows = order_->batch(step - window_ * pair_options_.every).to(pool_.latents.device());
+  return terms(pool_.latents.index_select(0, rows), pool_.targets.index_select(0, rows), lambda_at(step));
+}
+
+std::optional<double> Regression::validate() {
+  torch::NoGradGuard no_grad;
+  if (!held_out_.latents.defined()) held_out_ = source_.held_out();
+  const auto loss = terms(held_out_.latents, held_out_.targets, options_.lambda);
+  return (options_.stop_on == StopOn::total ? loss.total : loss.terms[0].second).item<double>();
+}
+
+}  // namespace piddm

@@ -1,0 +1,65 @@
+#pragma once
+// Distillation by regression under the PDE residual of the student's own final sample (Algorithm 1 of the paper).
+//
+//   L = ||d(e) - x_0||^2 + lambda ||R(d(e))||^2       means over entries; R in the unit of the PDE
+//
+// lambda rises linearly from 0 between `physics_from` and `physics_from + physics_ramp`: switched on before the student tracks the teacher,
+// trivial fields of low residual win.
+
+#include <optional>
+
+#include "piddm/distill/pairs.h"
+#include "piddm/model/student.h"
+#include "piddm/train/batches.h"
+#include "piddm/train/trainer.h"
+
+namespace piddm {
+
+/// What decides early stopping on the held-out pairs: the whole loss, or ||d(e) - x_0||^2 alone as in the paper.
+enum class StopOn { total, sample };
+inline std::vector<std::string> enum_names(StopOn) { return {"total", "sample"}; }
+
+struct RegressionOptions {
+  double lambda = 10;
+  int64_t physics_from = 0;
+  int64_t physics_ramp = 200;
+  StopOn stop_on = StopOn::total;
+
+  template <class V>
+  void fields(V&& f) {
+    f("lambda", lambda, "weight of the physics term; 0: pure distillation");
+    f("physics_from", physics_from, "step at which the physics term sets in");
+    f("physics_ramp", physics_ramp, "steps over which it rises to lambda");
+    f("stop_on", stop_on, "held-out loss that decides early stopping: total or sample");
+  }
+};
+
+class Regression : public Objective {
+ public:
+  Regression(const Student& student, PdePtr pde, const Normalizer& normalizer, PairSource& pairs, const PairOptions& pair_options,
+             const RegressionOptions& options, int64_t batch, uint64_t seed);
+
+  Loss loss(int64_t step) override;
+  std::optional<double> validate() override;
+
+ private:
+  double lambda_at(int64_t step) const;
+  void refresh(int64_t window);
+  Loss terms(const Tensor& e, const Tensor& x0, double lambda) const;
+
+  const Student& student_;
+  PdePtr pde_;
+  Normalizer normalizer_;
+  PairSource& source_;
+  PairOptions pair_options_;
+  RegressionOptions options_;
+  int64_t batch_;
+  uint64_t seed_;
+
+  int64_t window_ = -1;  ///< which refresh the pool belongs to
+  Pairs pool_;
+  std::optional<BatchOrder> order_;
+  Pairs held_out_;
+};
+
+}  // namespace piddm

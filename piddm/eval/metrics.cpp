@@ -1,0 +1,177 @@
+#include "piddm/eval/metrics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "piddm/core/error.h"
+#include "piddm/core/rng.h"
+
+namespace piddm {
+namespace {
+
+constexpr int64_t kBootstrapFirst = int64_t{1} << 32;  // sample indices of Stream::splits far from those of the floors
+constexpr int64_t kPixelBlock = 2048;                  // pixels treated at a time: bounds the memory of a float64 copy
+
+void check_fields(const char* what, const Tensor& x, int64_t at_least) {
+  require<DataError>(x.defined() && x.dim() == 4 && x.numel() > 0, "[{}] expected (N,C,H,W), got {}", what,
+                     x.defined() ? shape_string(x) : "nothing");
+  require<DataError>(x.size(0) >= at_least, "[{}] needs at least {} samples, got {}", what, at_least, x.size(0));
+}
+
+void check_pair(const char* what, const Tensor& generated, const Tensor& reference, int64_t at_least) {
+  check_fields(what, generated, at_least);
+  check_fields(what, reference, at_least);
+  require<DataError>(generated.sizes().slice(1) == reference.sizes().slice(1),
+                     "[{}] generated {} and reference {} differ in shape", what, shape_string(generated),
+                     shape_string(reference));
+}
+
+ChannelMetric over_channels(std::vector<double> channel) {
+  const double sum = std::accumulate(channel.begin(), channel.end(), 0.0);
+  return {sum / static_cast<double>(channel.size()), std::move(channel)};
+}
+
+/// One channel of all samples, [N,H,W] float64.
+Tensor channel_of(const Tensor& x, int64_t c) { return x.select(1, c).detach().to(torch::kFloat64); }
+
+template <class Statistic>
+ChannelMetric squared_difference(const Tensor& generated, const Tensor& reference, Statistic&& statistic) {
+  std::vector<double> channel;
+  for (int64_t c = 0; c < generated.size(1); ++c) {
+    const Tensor other = statistic(channel_of(reference, c)).to(generated.device());
+    channel.push_back((statistic(channel_of(generated, c)) - other).square().mean().template item<double>());
+  }
+  return over_channels(std::move(channel));
+}
+
+/// The parts a set is divided into: row r of `generated` and `reference` is 1 at the members of that part in split r,
+/// [R,N].
+struct Splits {
+  int64_t n_generated, n_reference;
+  Tensor generated, reference;
+};
+
+Splits draw_splits(int64_t total, int64_t n_generated, int64_t n_reference, uint64_t seed, int repeats) {
+  Splits splits{n_generated, n_reference, torch::zeros({repeats, total}, torch::kFloat64), {}};
+  splits.reference = torch::zeros_like(splits.generated);
+  for (int r = 0; r < repeats; ++r) {
+    const Tensor order = permutation(seed, Stream::splits, r, total);
+    splits.generated[r].index_fill_(0, order.slice(0, 0, n_generated), 1.0);
+    splits.reference[r].index_fill_(0, order.slice(0, n_generated, n_generated + n_reference), 1.0);
+  }
+  return splits;
+}
+
+struct Moments {
+  Tensor mean, deviation;  ///< [R,P]
+};
+
+/// Moments of the members of each split, from sums over them; x [N,P] is centred, so that the sums do not cancel.
+Moments moments_of(const Tensor& members, int64_t n, const Tensor& x, const Tensor& x_squared) {
+  const double count = static_cast<double>(n);
+  const Tensor mean = members.matmul(x) / count;
+  const Tensor variance = (members.matmul(x_squared) - count * mean.square()) / (count - 1);
+  return {mean, variance.clamp_min(0).sqrt()};
+}
+
+/// MMSE and SMSE of every split for one channel x [N,H,W]: two vectors [R].
+std::pair<Tensor, Tensor> split_metrics(const Tensor& x, const Splits& splits) {
+  const Tensor flat = x.reshape({x.size(0), -1});
+  const Tensor centred = flat - flat.mean(0, true);
+  Tensor mean_error = torch::zeros({splits.generated.size(0)}, torch::kFloat64),
+         deviation_error = torch::zeros_like(mean_error);
+  for (const Tensor& block : centred.split(kPixelBlock, 1)) {
+    const Tensor squared = block.square();
+    const Moments g = moments_of(splits.generated, splits.n_generated, block, squared);
+    const Moments r = moments_of(splits.reference, splits.n_reference, block, squared);
+    mean_error += (g.mean - r.mean).square().sum(1);
+    deviation_error += (g.deviation - r.deviation).square().sum(1);
+  }
+  const double pixels = static_cast<double>(flat.size(1));
+  return {mean_error / pixels, deviation_error / pixels};
+}
+
+std::vector<double> to_vector(const Tensor& x) {
+  const Tensor flat = x.contiguous();
+  return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
+}
+
+/// 95th percentile of values [C,R] over splits, of each channel and of the channel mean, times `factor`.
+ChannelMetric upper_percentile(const Tensor& values, double factor) {
+  ChannelMetric metric;
+  for (const Tensor& row : values.unbind(0)) metric.channel.push_back(factor * percentile(to_vector(row), 95));
+  metric.mean = factor * percentile(to_vector(values.mean(0)), 95);
+  return metric;
+}
+
+}  // namespace
+
+ChannelMetric mmse(const Tensor& generated, const Tensor& reference) {
+  check_pair("mmse", generated, reference, 1);
+  return squared_difference(generated, reference, [](const Tensor& x) { return x.mean(0); });
+}
+
+ChannelMetric smse(const Tensor& generated, const Tensor& reference) {
+  check_pair("smse", generated, reference, 2);
+  return squared_difference(generated, reference, [](const Tensor& x) { return x.std(0, /*unbiased=*/true); });
+}
+
+double misclassified(const Tensor& a, const Tensor& truth, double low, double high) {
+  require<DataError>(a.defined() && truth.defined() && a.numel() > 0 && a.sizes() == truth.sizes(),
+                     "[misclassified] needs two equal, non-empty shapes");
+  const double middle = (low + high) / 2;
+  const Tensor wrong = (a > middle).ne(truth.to(a.device()) > middle).logical_or(torch::isfinite(a).logical_not());
+  return wrong.to(torch::kFloat64).mean().item<double>();
+}
+
+Floor sampling_floor(const Tensor& true_data, int64_t n_generated, int64_t n_reference, uint64_t seed, int repeats) {
+  check_fields("sampling floor", true_data, 4);
+  require<UsageError>(n_generated >= 2 && n_reference >= 2 && repeats >= 1,
+                      "[sampling floor] sizes {} and {} with {} repeats; needs at least 2, 2 and 1", n_generated,
+                      n_reference, repeats);
+  const int64_t total = true_data.size(0), half = total / 2;
+  const bool fits = n_generated + n_reference <= total;
+  const Splits splits = fits ? draw_splits(total, n_generated, n_reference, seed, repeats)
+                             : draw_splits(total, half, half, seed, repeats);
+  const auto inverse_sizes = [](int64_t n, int64_t m) {
+    return 1.0 / static_cast<double>(n) + 1.0 / static_cast<double>(m);
+  };
+  const double factor = inverse_sizes(n_generated, n_reference) / inverse_sizes(splits.n_generated, splits.n_reference);
+
+  std::vector<Tensor> mean_errors, deviation_errors;
+  for (int64_t c = 0; c < true_data.size(1); ++c) {
+    const auto [mean_error, deviation_error] = split_metrics(channel_of(true_data, c).to(torch::kCPU), splits);
+    mean_errors.push_back(mean_error);
+    deviation_errors.push_back(deviation_error);
+  }
+  return {upper_percentile(torch::stack(mean_errors), factor), upper_percentile(torch::stack(deviation_errors), factor),
+          splits.n_generated, splits.n_reference};
+}
+
+double percentile(std::vector<double> values, double percent) {
+  require<UsageError>(!values.empty() && percent >= 0 && percent <= 100, "[percentile] {} % of {} values", percent,
+                      values.size());
+  if (std::any_of(values.begin(), values.end(), [](double v) { return std::isnan(v); }))
+    return std::numeric_limits<double>::quiet_NaN();
+  std::sort(values.begin(), values.end());
+  const double position = percent / 100 * static_cast<double>(values.size() - 1);
+  const size_t below = static_cast<size_t>(position), above = std::min(below + 1, values.size() - 1);
+  return std::lerp(values[below], values[above], position - static_cast<double>(below));
+}
+
+std::pair<double, double> bootstrap_interval(const std::vector<double>& values, double level, uint64_t seed,
+                                             int resamples) {
+  require<UsageError>(!values.empty() && level > 0 && level < 1 && resamples >= 1,
+                      "[bootstrap] {} values, level {}, {} resamples", values.size(), level, resamples);
+  const int64_t n = static_cast<int64_t>(values.size());
+  const Tensor u = uniform(seed, Stream::splits, kBootstrapFirst, resamples, {n}, torch::kFloat64);
+  const Tensor drawn = (u * static_cast<double>(n)).to(torch::kInt64).clamp_max(n - 1);
+  const Tensor means =
+      torch::tensor(values, torch::kFloat64).index_select(0, drawn.reshape({-1})).reshape({resamples, n}).mean(1);
+  const double tail = 50 * (1 - level);
+  return {percentile(to_vector(means), tail), percentile(to_vector(means), 100 - tail)};
+}
+
+}  // namespace piddm

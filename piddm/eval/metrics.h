@@ -1,0 +1,56 @@
+#pragma once
+// How close a set of generated samples is to a set of true ones. Everything on [N,C,H,W], computed in float64.
+//
+// Inputs of mmse, smse and sampling_floor are z-scored by the caller (normaliser of the training set), so channels are
+// comparable; then with m(p), s(p) the mean and the unbiased standard deviation over samples at pixel p of one channel,
+//   MMSE = mean_p (m_gen(p) - m_ref(p))^2        SMSE = mean_p (s_gen(p) - s_ref(p))^2.
+// A value that is not finite anywhere makes its metric NaN, which tables print as "n/a".
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "piddm/core/tensor.h"
+
+namespace piddm {
+
+struct ChannelMetric {
+  double mean = 0;              ///< over channels
+  std::vector<double> channel;  ///< each channel
+};
+
+/// Mean squared difference of pixelwise means; [N,C,H,W] against [M,C,H,W], N, M >= 1.
+ChannelMetric mmse(const Tensor& generated, const Tensor& reference);
+
+/// Mean squared difference of pixelwise unbiased standard deviations; N, M >= 2.
+ChannelMetric smse(const Tensor& generated, const Tensor& reference);
+
+/// Share of the cells of a two-valued coefficient on the wrong side of (low+high)/2; a cell that is not finite is
+/// wrong. Same shapes, any rank.
+double misclassified(const Tensor& a, const Tensor& truth, double low, double high);
+
+/// What MMSE and SMSE come to for a perfect model: 95th percentiles of true data against true data.
+struct Floor {
+  ChannelMetric mmse, smse;
+  int64_t n_generated = 0, n_reference = 0;  ///< sizes of the splits really drawn
+};
+
+/// Splits true data [N,C,H,W] at random (permutation() of Stream::splits, indices 0..repeats-1) into disjoint parts of
+/// n_generated and n_reference samples and takes the 95th percentile of each metric over the repeats; `mean` is the
+/// percentile of the channel mean. Expected MMSE of one split: variance * (1/n_generated + 1/n_reference). If N <
+/// n_generated + n_reference, two halves of k = N/2 samples are used instead and both metrics multiplied by
+/// (1/n_generated + 1/n_reference) / (2/k): exact for the expected MMSE, and for SMSE to leading order in 1/k, since
+/// the variances of a mean and of a standard deviation both fall as 1/n.
+Floor sampling_floor(const Tensor& true_data, int64_t n_generated, int64_t n_reference, uint64_t seed,
+                     int repeats = 40);
+
+/// The `percent`-th percentile (0..100), linear between order statistics (position percent/100 * (n-1)). NaN if a value
+/// is NaN.
+double percentile(std::vector<double> values, double percent);
+
+/// Percentile bootstrap interval of the mean: the central `level` (0.95: from 2.5 % to 97.5 %) of the means of
+/// `resamples` resamples.
+std::pair<double, double> bootstrap_interval(const std::vector<double>& values, double level, uint64_t seed,
+                                             int resamples = 2000);
+
+}  // namespace piddm

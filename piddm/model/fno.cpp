@@ -1,0 +1,109 @@
+#include "piddm/model/fno.h"
+
+#include <cmath>
+
+#include "piddm/core/rng.h"
+
+namespace piddm {
+
+namespace {
+
+void check_options(const FnoOptions& o) {
+  require<UsageError>(o.modes.size() == 2, "model.modes: expected two numbers, got {}", o.modes.size());
+  for (const int64_t m : o.modes)
+    require<UsageError>(m >= 2 && m % 2 == 0, "model.modes: {} is not an even number of at least 2", m);
+  require<UsageError>(o.channels >= 1 && o.width >= 1 && o.layers >= 1 && o.lifting >= 1 && o.projection >= 1,
+                      "model: sizes must be positive");
+  require<UsageError>(o.time_features >= 4 && o.time_features % 2 == 0,
+                      "model.time_features: {} is not an even number of at least 4", o.time_features);
+}
+
+Tensor coordinates_of(int64_t height, int64_t width, const torch::TensorOptions& options) {
+  const auto x = ((torch::arange(height, options) + 0.5) / height).view({height, 1}).expand({height, width});
+  const auto y = ((torch::arange(width, options) + 0.5) / width).view({1, width}).expand({height, width});
+  return torch::stack({x, y}).reshape({2, height * width});
+}
+
+}  // namespace
+
+Tensor time_encoding(const Tensor& t, int64_t features) {
+  const int64_t n = features / 2;
+  const auto exponent = torch::arange(n, t.options()) / static_cast<double>(n - 1);
+  const auto phase = t.view({-1, 1}) * (2000.0 * torch::pow(torch::full({}, 2000.0, t.options()), -exponent)).view({1, n});
+  return torch::cat({phase.sin(), phase.cos()}, 1);
+}
+
+Fno::Fno(const FnoOptions& options, uint64_t seed) : options_(options), seed_(seed) {
+  check_options(options_);
+  const auto& o = options_;
+  const int64_t inputs = o.channels + 2 + o.time_features;
+  lift1_ = parameter("lift1.weight", {o.lifting, inputs}, std::sqrt(1.0 / inputs));
+  lift1_bias_ = parameter("lift1.bias", {o.lifting}, 0);
+  lift2_ = parameter("lift2.weight", {o.width, o.lifting}, std::sqrt(1.0 / o.lifting));
+  lift2_bias_ = parameter("lift2.bias", {o.width}, 0);
+  // Spectral and pointwise path carry half of the variance each; real and imaginary part half of that.
+  for (int64_t i = 0; i < o.layers; ++i) {
+    const std::string name = "layers." + std::to_string(i) + ".";
+    layers_.push_back({parameter(name + "spectral", {o.modes[0], o.modes[1] / 2 + 1, 2, o.width, o.width},
+                                 std::sqrt(0.25 / o.width)),
+                       parameter(name + "skip", {o.width, o.width}, std::sqrt(0.5 / o.width)),
+                       parameter(name + "bias", {o.width}, 0)});
+  }
+  project1_ = parameter("project1.weight", {o.projection, o.width}, std::sqrt(1.0 / o.width));
+  project1_bias_ = parameter("project1.bias", {o.projection}, 0);
+  project2_ = parameter("project2.weight", {o.channels, o.projection}, std::sqrt(1.0 / o.projection));
+  project2_bias_ = parameter("project2.bias", {o.channels}, 0);
+}
+
+Tensor Fno::parameter(const std::string& name, const std::vector<int64_t>& shape, double std) {
+  std::string key = name;  // module parameters may not contain dots
+  std::replace(key.begin(), key.end(), '.', '_');
+  return register_parameter(key, normal(seed_, Stream::parameters, drawn_++, 1, shape)[0] * std);
+}
+
+const Fno::Grid& Fno::grid(const Tensor& x) {
+  const int64_t h = x.size(2), w = x.size(3);
+  const auto key = fmt::format("{}x{} {} {}", h, w, c10::toString(x.scalar_type()), x.device().str());
+  const auto found = grids_.find(key);
+  if (found != grids_.end()) return found->second;
+  const auto options = x.options().requires_grad(false);
+  return grids_.emplace(key, Grid{{options_.modes[0], options_.modes[1], h, w, options}, coordinates_of(h, w, options)})
+      .first->second;
+}
+
+Tensor Fno::lift(const Tensor& x, const Tensor& t, const Tensor& coordinates) const {
+  const int64_t batch = x.size(0), channels = options_.channels, points = coordinates.size(1);
+  const auto fields = x.transpose(0, 1).reshape({channels, batch, points});
+  const auto input = torch::cat({fields, coordinates.unsqueeze(1).expand({2, batch, points})}, 0);
+  const auto by_space = lift1_.narrow(1, 0, channels + 2), by_time = lift1_.narrow(1, channels + 2, options_.time_features);
+  // bias of each sample: W_t encoding(t) + b, [lifting, B or 1, 1]
+  const auto bias = (by_time.matmul(time_encoding(t, options_.time_features).t()) + lift1_bias_.unsqueeze(1)).unsqueeze(2);
+  const auto hidden = by_space.matmul(input.view({channels + 2, -1})).view({-1, batch, points}) + bias;
+  return torch::addmm(lift2_bias_.unsqueeze(1), lift2_, torch::gelu(hidden).view({options_.lifting, -1}));
+}
+
+Tensor Fno::spectral(const Tensor& x, const Layer& layer, const Grid& grid) const {
+  return options_.spectral == SpectralForm::gemm ? spectral_gemm(x, layer.spectral, grid.basis)
+                                                 : spectral_fft(x, layer.spectral);
+}
+
+Tensor Fno::forward(const Tensor& x, const Tensor& t) {
+  require<DataError>(x.dim() == 4 && x.size(1) == options_.channels, "[fno] expected (B,{},H,W), got {}",
+                     options_.channels, shape_string(x));
+  require<DataError>(t.dim() == 1 && (t.size(0) == x.size(0) || t.size(0) == 1), "[fno] expected {} times, got {}",
+                     x.size(0), shape_string(t));
+  const int64_t batch = x.size(0), height = x.size(2), width = x.size(3), channels = options_.width;
+  const auto& g = grid(x);
+  auto h = lift(x, t, g.coordinates);  // [width, B H W]
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    const auto& layer = layers_[i];
+    const auto k = spectral(h.view({channels, batch, height, width}), layer, g).reshape({channels, -1});
+    h = torch::addmm(k + layer.bias.unsqueeze(1), layer.skip, h);
+    if (i + 1 < layers_.size()) h = torch::gelu(h);
+  }
+  h = torch::gelu(torch::addmm(project1_bias_.unsqueeze(1), project1_, h));
+  h = torch::addmm(project2_bias_.unsqueeze(1), project2_, h);
+  return h.view({options_.channels, batch, height, width}).transpose(0, 1);
+}
+
+}  // namespace piddm

@@ -1,0 +1,80 @@
+#pragma once
+// The Fourier neural operator with time encoding.
+//
+//   in      C field channels, 2 coordinate channels ((i+1/2)/H, (j+1/2)/W), 32 features of t: sin and cos of 2000 t 2000^(-i/15), i = 0..15
+//   lift    1x1: C+34 -> lifting -> GELU -> width
+//   layers  x <- act(K x + W x + b), K the spectral layer (ops/spectral.h), W a 1x1 map, GELU (exact) after all but the last
+//   out     1x1: width -> projection -> GELU -> C
+//
+// The features of t are constant in space: their share of the first 1x1 map is computed once a sample and added as a bias. Defaults: the paper's
+// network, 17.9 M parameters. Runs on any grid; modes the grid does not have are dropped.
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "piddm/model/network.h"
+#include "piddm/ops/spectral.h"
+
+namespace piddm {
+
+struct FnoOptions {
+  int64_t channels = 2;
+  std::vector<int64_t> modes = {32, 32};
+  int64_t width = 64;
+  int64_t layers = 4;
+  int64_t lifting = 256;
+  int64_t projection = 256;
+  int64_t time_features = 32;
+  SpectralForm spectral = SpectralForm::gemm;
+
+  template <class V>
+  void fields(V&& f) {
+    f("channels", channels, "field channels in and out");
+    f("modes", modes, "Fourier modes kept along x and y; 32 means -16..15 and 0..16");
+    f("width", width, "hidden channels");
+    f("layers", layers, "spectral layers");
+    f("lifting", lifting, "hidden channels of the lifting MLP");
+    f("projection", projection, "hidden channels of the projection MLP");
+    f("time_features", time_features, "sinusoidal features of t");
+    f("spectral", spectral, "form of the spectral layer: gemm (truncated DFT) or fft");
+  }
+};
+
+/// [B, features]: sin then cos of 2000 t 2000^(-i/(n-1)), i = 0..n-1, n = features/2.
+Tensor time_encoding(const Tensor& t, int64_t features);
+
+class Fno : public Network {
+ public:
+  Fno(const FnoOptions& options, uint64_t seed);
+
+  std::string type() const override { return "fno"; }
+  json options_json() const override { return write_fields(options_); }
+  const FnoOptions& options() const { return options_; }
+
+ protected:
+  Tensor forward(const Tensor& x, const Tensor& t) override;
+
+ private:
+  struct Layer {
+    Tensor spectral, skip, bias;
+  };
+  struct Grid {
+    SpectralBasis basis;
+    Tensor coordinates;  ///< [2, H W]
+  };
+
+  Tensor parameter(const std::string& name, const std::vector<int64_t>& shape, double std);
+  const Grid& grid(const Tensor& x);
+  Tensor lift(const Tensor& x, const Tensor& t, const Tensor& coordinates) const;
+  Tensor spectral(const Tensor& x, const Layer& layer, const Grid& grid) const;
+
+  FnoOptions options_;
+  uint64_t seed_;
+  int64_t drawn_ = 0;  ///< parameters drawn so far: their index in the random stream
+  Tensor lift1_, lift1_bias_, lift2_, lift2_bias_, project1_, project1_bias_, project2_, project2_bias_;
+  std::vector<Layer> layers_;
+  std::map<std::string, Grid> grids_;
+};
+
+}  // namespace piddm

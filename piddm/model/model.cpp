@@ -1,0 +1,91 @@
+#include "piddm/model/model.h"
+
+#include "piddm/core/atomic_file.h"
+#include "piddm/core/json_text.h"
+#include "piddm/core/safetensors.h"
+#include "piddm/model/weights.h"
+
+namespace piddm {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int64_t kFormatVersion = 1;
+constexpr size_t kMaxConfigBytes = 4 << 20;
+
+json config_of(const Model& model) {
+  json config = {{"format", "piddm-model"},
+                 {"version", kFormatVersion},
+                 {"kind", enum_names(model.kind).at(static_cast<size_t>(model.kind))},
+                 {"pde", write_fields(model.pde->options())},
+                 {"process", model.process->name()},
+                 {"network", {{"type", model.network->type()}, {"options", model.network->options_json()}}},
+                 {"normalizer", model.normalizer.to_json()}};
+  if (model.kind == ModelKind::student) config["heads"] = write_fields(model.heads);
+  config["provenance"] = model.provenance;
+  return config;
+}
+
+Model from_config(const json& config) {
+  require<DataError>(config.at("format") == "piddm-model", "not a model of ours");
+  require<DataError>(config.at("version") == kFormatVersion, "version {} is not supported (only {})",
+                     config.at("version").dump(), kFormatVersion);
+  Model model;
+  detail::read_value(config.at("kind"), model.kind, "kind");
+  PdeOptions pde;
+  read_fields(config.at("pde"), pde, "pde");
+  model.pde = make_pde(pde);
+  model.process = process_registry().at(config.at("process").get<std::string>())();
+  model.normalizer = Normalizer::from_json(config.at("normalizer"));
+  model.network = make_network(config.at("network").at("type").get<std::string>(), config.at("network").at("options"), 0);
+  if (model.kind == ModelKind::student) read_fields(config.at("heads"), model.heads, "heads");
+  model.provenance = config.value("provenance", json::object());
+  return model;
+}
+
+fs::path model_folder(const fs::path& path) {
+  for (const auto& folder : {path, path / "model"})
+    if (fs::exists(folder / "config.json")) return folder;
+  throw DataError("{}: no model here (config.json is missing); is the training run finished?", path.string());
+}
+
+}  // namespace
+
+Tensor Model::latents(uint64_t seed, Stream stream, int64_t first, int64_t count) const {
+  return normal(seed, stream, first, count, {pde->num_channels(), pde->grid(), pde->grid()}).to(device());
+}
+
+torch::Device Model::device() const { return network->parameters().front().device(); }
+
+void save_model(const fs::path& folder, const Model& model) {
+  AtomicFolder out(folder);
+  write_safetensors(out.path() / "model.safetensors", weights_of(*model.network), {{"format", "piddm-model"}});
+  write_file_atomically(out.path() / "config.json", config_of(model).dump(2) + "\n");
+  out.commit();
+}
+
+Model load_model(const fs::path& path, torch::Device device) {
+  const auto folder = model_folder(path);
+  const auto config = parse_json(read_file(folder / "config.json", kMaxConfigBytes), (folder / "config.json").string());
+  Model model;
+  try {
+    model = from_config(config);
+  } catch (const std::exception& error) {
+    throw DataError("{}: {}", (folder / "config.json").string(), error.what());
+  }
+  load_weights(*model.network, read_safetensors(folder / "model.safetensors").tensors,
+               (folder / "model.safetensors").string());
+  model.network->to(device);
+  return model;
+}
+
+Model clone_model(const Model& model) {
+  Model copy = model;
+  copy.network = make_network(model.network->type(), model.network->options_json(), 0);
+  load_weights(*copy.network, weights_of(*model.network), "clone");
+  copy.network->to(model.device());
+  return copy;
+}
+
+}  // namespace piddm

@@ -1,0 +1,62 @@
+#pragma once
+// A trained model: network, process, normaliser and PDE together, and its folder on disk.
+//
+//   MODEL/config.json        everything but the weights: kind, pde, process, network, heads, normaliser, provenance
+//   MODEL/model.safetensors  the weights, float32, complex ones as real pairs
+//
+// A run folder holds its finished model under RUN/model; load_model takes either.
+
+#include <filesystem>
+#include <string>
+
+#include "piddm/core/rng.h"
+#include "piddm/data/normalizer.h"
+#include "piddm/model/network.h"
+#include "piddm/pde/pde.h"
+#include "piddm/process/process.h"
+
+namespace piddm {
+
+/// What turns the raw clean estimate of a student into its output; all off is the paper's plain student.
+/// Why they are there: white noise leaks through the pointwise path of the FNO straight into u, and the residual amplifies just that.
+struct HeadOptions {
+  bool band_limited = false;  ///< latent reduced to the Fourier modes the network keeps
+  bool smooth = false;        ///< u <- S (1 + lambda/lambda_c)^-1 S u, S the sine transform: smooth, and exactly zero on the wall
+  double smooth_modes = 12;   ///< lambda_c = (pi smooth_modes)^2
+  bool bounded = false;       ///< two-valued coefficient: a <- mid + half tanh(gain (a - mid)/half)
+  double bounded_gain = 2;
+
+  template <class V>
+  void fields(V&& f) {
+    f("band_limited", band_limited, "keep only the network's own Fourier modes of the latent");
+    f("smooth", smooth, "smooth head for solutions that vanish on the wall");
+    f("smooth_modes", smooth_modes, "cut-off mode of the smooth head");
+    f("bounded", bounded, "bounded head for two-valued coefficients");
+    f("bounded_gain", bounded_gain, "slope of the bounded head at the midpoint");
+  }
+};
+
+enum class ModelKind { teacher, student };
+inline std::vector<std::string> enum_names(ModelKind) { return {"teacher", "student"}; }
+
+struct Model {
+  ModelKind kind = ModelKind::teacher;
+  PdePtr pde;
+  ProcessPtr process;
+  Normalizer normalizer;
+  NetworkPtr network;
+  HeadOptions heads;                  ///< students only
+  json provenance = json::object();   ///< seed, options, machine, steps: whatever made it
+
+  /// White noise of samples first..first+count-1, [count,C,H,W] float32 on the network's device.
+  Tensor latents(uint64_t seed, Stream stream, int64_t first, int64_t count) const;
+  torch::Device device() const;
+};
+
+void save_model(const std::filesystem::path& folder, const Model& model);
+Model load_model(const std::filesystem::path& path, torch::Device device = torch::kCPU);
+
+/// The same model with a network of its own (weights copied).
+Model clone_model(const Model& model);
+
+}  // namespace piddm

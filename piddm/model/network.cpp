@@ -1,0 +1,45 @@
+#include "piddm/model/network.h"
+
+#include "piddm/core/registry.h"
+#include "piddm/model/fno.h"
+
+namespace piddm {
+
+namespace {
+
+using NetworkRegistry = Registry<NetworkPtr(const json&, uint64_t)>;
+
+const NetworkRegistry& network_registry() {
+  static const NetworkRegistry registry("model", {
+      {"fno", "Fourier neural operator with time encoding (the paper's network)",
+       [](const json& options, uint64_t seed) -> NetworkPtr {
+         FnoOptions fno;
+         read_fields(options, fno, "model");
+         return std::make_shared<Fno>(fno, seed);
+       }},
+  });
+  return registry;
+}
+
+}  // namespace
+
+Tensor Network::operator()(const Tensor& x, const Tensor& t) {
+  work_->forward += x.size(0);
+  const auto y = forward(x, t);
+  if (y.requires_grad()) {
+    y.register_hook([work = work_](const Tensor& gradient) { work->backward += gradient.size(0); });
+  }
+  return y;
+}
+
+NetworkPtr make_network(const std::string& type, const json& options, uint64_t seed) {
+  return network_registry().at(type)(options, seed);
+}
+
+std::vector<std::pair<std::string, std::string>> list_networks() {
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const auto& entry : network_registry().entries()) out.emplace_back(entry.name, entry.summary);
+  return out;
+}
+
+}  // namespace piddm

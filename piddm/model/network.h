@@ -1,0 +1,55 @@
+#pragma once
+// A network v(x, t): the one interface behind teachers, students and every method that uses them.
+
+#include <memory>
+#include <string>
+
+#include "piddm/core/fields.h"
+#include "piddm/core/tensor.h"
+
+namespace piddm {
+
+/// Work done through a network, in sample evaluations: a batch of 32 counts 32.
+struct WorkCount {
+  int64_t forward = 0;
+  int64_t backward = 0;
+};
+
+class Network : public torch::nn::Module {
+ public:
+  /// v(x, t) for x [B,C,H,W] in network units and times t [B] (or [1], the same for all). Counted.
+  Tensor operator()(const Tensor& x, const Tensor& t);
+
+  const WorkCount& work() const { return *work_; }
+
+  /// "fno", and the options it was built with: make_network gives the same network back.
+  virtual std::string type() const = 0;
+  virtual json options_json() const = 0;
+
+ protected:
+  virtual Tensor forward(const Tensor& x, const Tensor& t) = 0;
+
+ private:
+  std::shared_ptr<WorkCount> work_ = std::make_shared<WorkCount>();
+};
+
+using NetworkPtr = std::shared_ptr<Network>;
+
+/// A network by type name; `seed` draws its initial weights.
+NetworkPtr make_network(const std::string& type, const json& options, uint64_t seed);
+std::vector<std::pair<std::string, std::string>> list_networks();
+
+/// Sample evaluations since construction: `WorkMeter meter(net); ...; meter.spent()`.
+class WorkMeter {
+ public:
+  explicit WorkMeter(const Network& network) : network_(network), start_(network.work()) {}
+  WorkCount spent() const {
+    return {network_.work().forward - start_.forward, network_.work().backward - start_.backward};
+  }
+
+ private:
+  const Network& network_;
+  WorkCount start_;
+};
+
+}  // namespace piddm

@@ -1,0 +1,38 @@
+#pragma once
+// The one-step student d(e): latent -> final sample.
+//
+//   e' = the network's Fourier modes of e                 (band_limited)
+//   x  = clean estimate of the process at t = 1           linear: e' - v(e', 1)
+//   u  = S (1 + lambda/lambda_c)^-1 S u                   (smooth)
+//   a  = mid + half tanh(gain (a - mid)/half)             (bounded)
+//
+// Input and output in network units, [B,C,H,W]; differentiable from latent to output.
+
+#include "piddm/model/model.h"
+#include "piddm/ops/spectral.h"
+
+namespace piddm {
+
+class Student {
+ public:
+  /// `model` is a student, or a teacher from which one is to be made with these heads.
+  explicit Student(const Model& model, const HeadOptions& heads);
+  explicit Student(const Model& model) : Student(model, model.heads) {}
+
+  Tensor operator()(const Tensor& e) const;
+
+  Network& network() const { return *network_; }
+
+ private:
+  Tensor smooth(const Tensor& u) const;
+
+  NetworkPtr network_;
+  ProcessPtr process_;
+  Normalizer normalizer_;
+  std::vector<Channel> channels_;
+  HeadOptions heads_;
+  std::unique_ptr<SpectralBasis> basis_;  ///< of the latent, if band-limited
+  Tensor filter_;                         ///< [N,N] over the sine modes, if smooth
+};
+
+}  // namespace piddm

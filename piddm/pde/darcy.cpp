@@ -1,0 +1,138 @@
+#include "piddm/pde/darcy.h"
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+
+#include "piddm/numerics/fast_poisson.h"
+
+namespace piddm {
+namespace {
+
+/// -w/h^2 on the N+1 faces across axis `dim`.
+Tensor face_weights(const Tensor& a, int64_t dim) {
+  const int64_t n = a.size(dim);
+  const double scale = -static_cast<double>(n * n);
+  const Tensor inside = (a.narrow(dim, 0, n - 1) + a.narrow(dim, 1, n - 1)) * (0.5 * scale);
+  return torch::cat({a.narrow(dim, 0, 1) * (2 * scale), inside, a.narrow(dim, n - 1, 1) * (2 * scale)}, dim);
+}
+
+/// x_{i+1} - x_i along `dim`.
+Tensor difference(const Tensor& x, int64_t dim) {
+  const int64_t n = x.size(dim) - 1;
+  return x.narrow(dim, 1, n) - x.narrow(dim, 0, n);
+}
+
+Tensor rms(const Tensor& x) { return x.square().mean({1, 2, 3}).sqrt(); }
+
+}  // namespace
+
+DarcyOperator::DarcyOperator(const Tensor& a) : weights_x_(face_weights(a, 2)), weights_y_(face_weights(a, 3)) {}
+
+Tensor DarcyOperator::apply(const Tensor& u) const {
+  const Tensor flux_x = weights_x_ * difference(torch::constant_pad_nd(u, {0, 0, 1, 1}), 2);
+  const Tensor flux_y = weights_y_ * difference(torch::constant_pad_nd(u, {1, 1}), 3);
+  return difference(flux_x, 2) + difference(flux_y, 3);
+}
+
+CgResult DarcyOperator::solve(const Tensor& f, const Tensor& start, const CgOptions& options) const {
+  const FastPoisson poisson(f.size(-1), f.scalar_type(), f.device());
+  return conjugate_gradient([this](const Tensor& u) { return apply(u); },
+                            [&poisson](const Tensor& r) { return poisson.solve(r); }, f, start, options);
+}
+
+Darcy::Darcy(PdeOptions options) : Pde(std::move(options)), field_(grid()) {}
+
+const std::vector<Channel>& Darcy::channels() const {
+  static const std::vector<Channel> list = {
+      {.name = "u", .role = Role::solution, .scalar = false, .two_valued = {}, .zero_on_wall = true},
+      {.name = "a", .role = Role::coefficient, .scalar = false, .two_valued = {{3, 12}}, .zero_on_wall = false}};
+  return list;
+}
+
+Tensor Darcy::sample_coefficients(uint64_t seed, int64_t first, int64_t count) const {
+  const auto [low, high] = *channels()[1].two_valued;
+  return (field_.sample(seed, first, count) >= 0).to(torch::kFloat64) * (high - low) + low;
+}
+
+CgResult Darcy::solve_in_blocks(const Tensor& a, const Tensor& start) const {
+  constexpr int64_t kBlockEntries = 1 << 13;
+  // CPU: each thread takes blocks that stay in its cache, with no other fork or join; results do not depend on the
+  // split.
+  const int64_t count = a.size(0), block = a.is_cpu() ? std::max<int64_t>(1, kBlockEntries / (grid() * grid())) : count;
+  std::vector<Tensor> x((count + block - 1) / block), iterations(x.size()), errors(x.size());
+  at::parallel_for(0, static_cast<int64_t>(x.size()), 1, [&](int64_t begin, int64_t end) {
+    const torch::NoGradGuard no_grad;
+    for (int64_t i = begin; i < end; ++i) {
+      const auto part = [&](const Tensor& t) { return t.slice(0, i * block, (i + 1) * block); };
+      const Tensor a_i = part(a), start_i = start.defined() ? part(start) : Tensor();
+      const CgResult result = DarcyOperator(a_i).solve(torch::ones_like(a_i), start_i);
+      x[i] = result.x;
+      iterations[i] = result.iterations;
+      errors[i] = result.relative_residual;
+    }
+  });
+  return {torch::cat(x), torch::cat(iterations), torch::cat(errors)};
+}
+
+Tensor Darcy::solve(const Tensor& coefficients, const Tensor& start, SolveReport* report) const {
+  const int64_t n = grid();
+  const bool fits = coefficients.dim() == 4 && coefficients.sizes().slice(1) == torch::IntArrayRef({1, n, n});
+  require<DataError>(fits && coefficients.size(0) > 0, "[darcy] expected coefficients (B,1,{0},{0}), got {1}", n,
+                     shape_string(coefficients));
+  require<DataError>(!start.defined() || start.sizes() == coefficients.sizes(),
+                     "[darcy] expected a start like the coefficients {}, got {}", shape_string(coefficients),
+                     shape_string(start));
+  const Tensor a = coefficients.detach().to(torch::kFloat64);
+  const double smallest = a.min().item<double>();
+  require<DataError>(all_finite(a) && smallest >= kCoefficientFloor,
+                     "[darcy] coefficients must be finite and at least {}, the smallest is {}", kCoefficientFloor,
+                     smallest);
+  const CgResult result = solve_in_blocks(a, start.defined() ? start.detach().to(torch::kFloat64) : Tensor());
+  if (report) *report = {result.iterations.max().item<int64_t>(), result.relative_residual.max().item<double>()};
+  return result.x;
+}
+
+Residual Darcy::residual(const Tensor& x) const {
+  check_shape(x);
+  require<DataError>(x.scalar_type() == torch::kFloat32 || x.scalar_type() == torch::kFloat64,
+                     "[darcy] residuals need float32 or float64, got {}", torch::toString(x.scalar_type()));
+  return {1 - DarcyOperator(x.narrow(1, 1, 1)).apply(x.narrow(1, 0, 1)), {}};
+}
+
+double Darcy::residual_scale() const { return 115.0 / static_cast<double>(grid() * grid()); }
+
+Tensor Darcy::reference_term(const Tensor& x) const {
+  check_shape(x);
+  return torch::ones_like(x.narrow(1, 0, 1));
+}
+
+Tensor Darcy::precondition(const Tensor& r) const {
+  return FastPoisson(grid(), r.scalar_type(), r.device()).solve(r, 6.0);
+}
+
+Tensor Darcy::constrain(const Tensor& x) const {
+  check_shape(x);
+  const int64_t n = grid();
+  Tensor factor = torch::ones({n}, x.options().requires_grad(false));
+  factor[0] = factor[n - 1] = 1.0 / 3;
+  const Tensor inner = x.narrow(1, 0, 1).narrow(2, 1, n - 2).narrow(3, 1, n - 2);
+  return torch::cat({torch::replication_pad2d(inner, {1, 1, 1, 1}) * (factor.unsqueeze(1) * factor), x.narrow(1, 1, 1)},
+                    1);
+}
+
+Decoded Darcy::decode(const Tensor& x) const {
+  check_shape(x);
+  const torch::NoGradGuard no_grad;
+  const Tensor y = x.to(torch::kFloat64);
+  require<NumericsError>(y.size(0) > 0 && all_finite(y), "[darcy] cannot decode {}: empty or not finite",
+                         shape_string(x));
+  const Tensor u = y.narrow(1, 0, 1), a_given = y.narrow(1, 1, 1), a = a_given.clamp_min(kCoefficientFloor);
+  const CgResult result = solve_in_blocks(a, u);
+  return {.x = torch::cat({result.x, a}, 1),
+          .iterations = result.iterations,
+          .moved = rms(result.x - u) / rms(result.x),
+          .clamped = (a_given < kCoefficientFloor).sum({1, 2, 3})};
+}
+
+}  // namespace piddm

@@ -1,0 +1,112 @@
+#include "piddm/recipe/experiment.h"
+
+#include "piddm/core/config.h"
+#include "piddm/core/device.h"
+#include "piddm/core/log.h"
+#include "piddm/eval/plot.h"
+#include "piddm/train/flow_matching.h"
+
+namespace piddm {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+RunFolder open_run(const fs::path& out, const json& config, bool resume) {
+  const bool exists = fs::exists(out / "config.toml");
+  return exists && resume ? RunFolder::open(out) : RunFolder::create(out, config);
+}
+
+json provenance(const Experiment& experiment, const TrainSummary& summary) {
+  return {{"experiment", write_fields(experiment)},
+          {"machine", describe_machine()},
+          {"steps", summary.steps},
+          {"best_step", summary.best_step},
+          {"stopped_early", summary.stopped_early},
+          {"seconds", summary.seconds}};
+}
+
+NetworkPtr network_of(const Experiment& experiment, int64_t channels) {
+  json options = experiment.model;
+  const auto type = options.value("type", std::string("fno"));
+  options.erase("type");
+  options["channels"] = channels;
+  return make_network(type, options, static_cast<uint64_t>(experiment.seed));
+}
+
+}  // namespace
+
+Experiment parse_experiment(const json& config) {
+  Experiment experiment;
+  read_fields(config, experiment);
+  require<UsageError>(experiment.seed >= 0 && experiment.data.seed >= 0, "seeds must not be negative");
+  return experiment;
+}
+
+Experiment load_experiment(const std::string& name, const std::vector<std::string>& settings) {
+  json config = load_config(name);
+  for (const auto& setting : settings) apply_setting(config, setting);
+  return parse_experiment(config);
+}
+
+Dataset training_data(const Experiment& experiment) {
+  if (!experiment.data.path.empty()) return load_dataset(experiment.data.path);
+  return make_dataset(*make_pde(experiment.pde), static_cast<uint64_t>(experiment.data.seed), 0, experiment.data.n);
+}
+
+Model train_teacher(const Experiment& experiment, const Dataset& data, const fs::path& out, torch::Device device, bool resume) {
+  Model model;
+  model.pde = make_pde(experiment.pde);
+  check_matches(data, *model.pde);
+  require<DataError>(data.size() >= 2, "[{}] training needs at least 2 samples, got {}", model.pde->name(), data.size());
+  model.process = process_registry().at(experiment.process)();
+  model.normalizer = Normalizer::fit(data.fields, model.pde->channels());
+  model.network = network_of(experiment, model.pde->num_channels());
+  model.network->to(device);
+
+  auto run = open_run(out, write_fields(experiment), resume);
+  FlowMatching objective(*model.network, model.process, model.normalizer.to_network(data.fields).to(device),
+                         experiment.train.batch, static_cast<uint64_t>(experiment.seed));
+  const auto summary = train(*model.network, objective, experiment.train, run, "train teacher");
+  model.provenance = provenance(experiment, summary);
+  save_model(out / "model", model);
+  plot_training(out, out / "curves.png");
+  return model;
+}
+
+Model distill_student(const Experiment& experiment, const Model& teacher, const fs::path& out, const fs::path& pair_cache, bool resume,
+                      const std::string& label) {
+  require<UsageError>(teacher.kind == ModelKind::teacher, "--teacher: this model is a student; distillation starts from a teacher");
+  const auto& o = experiment.distill;
+  Model model = clone_model(teacher);  // d(e) starts as the teacher's clean estimate at t = 1
+  model.kind = ModelKind::student;
+  model.heads = o.heads;
+
+  auto run = open_run(out, write_fields(experiment), resume);
+  const Student student(model);
+  PairSource pairs(teacher, static_cast<uint64_t>(experiment.seed), o.pairs, pair_cache);
+  Regression objective(student, model.pde, model.normalizer, pairs, o.pairs, o.loss, o.train.batch, static_cast<uint64_t>(experiment.seed));
+  const auto summary = train(*model.network, objective, o.train, run, label);
+  model.provenance = provenance(experiment, summary);
+  model.provenance["teacher"] = teacher.provenance;
+  save_model(out / "model", model);
+  plot_training(out, out / "curves.png");
+  return model;
+}
+
+void plot_training(const fs::path& run, const fs::path& png) {
+  const auto rows = RunFolder::read_metrics(run);
+  std::vector<Curve> curves;
+  for (const char* name : {"loss", "sample", "pde_error", "held_out"}) {
+    Curve curve{name};
+    for (const auto& row : rows)
+      if (row.contains(name)) {
+        curve.x.push_back(row.at("step"));
+        curve.y.push_back(row.at(name));
+      }
+    if (!curve.x.empty()) curves.push_back(curve);
+  }
+  line_chart(curves, "training of " + run.filename().string(), "step", "loss", true).write_png(png);
+}
+
+}  // namespace piddm

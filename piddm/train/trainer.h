@@ -1,0 +1,84 @@
+#pragma once
+// The only training loop. What is learned is an Objective; how, is TrainOptions; where it is kept, a RunFolder.
+//
+// Every random number is a function of (seed, purpose, step), so a run has no hidden state: a resumed run ends in the same bits as an unbroken
+// one (same build, same threads).
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "piddm/core/run_folder.h"
+#include "piddm/train/adam.h"
+
+namespace piddm {
+
+/// constant: lr throughout. one_cycle: cosine from lr/25 up to lr over the first `warmup` of the steps, then cosine down to lr/10000.
+enum class ScheduleKind { one_cycle, constant };
+inline std::vector<std::string> enum_names(ScheduleKind) { return {"one_cycle", "constant"}; }
+
+struct TrainOptions {
+  int64_t steps = 10000;
+  int64_t batch = 128;
+  AdamOptions adam;
+  ScheduleKind schedule = ScheduleKind::one_cycle;
+  double warmup = 0.2;
+  int64_t log_every = 20;
+  int64_t checkpoint_every = 500;
+  int64_t keep_checkpoints = 2;
+  int64_t validate_every = 0;
+  int64_t patience = 0;
+  double min_improvement = 1e-3;
+
+  template <class V>
+  void fields(V&& f) {
+    f("steps", steps, "optimiser steps");
+    f("batch", batch, "samples a step");
+    f("adam", adam, "optimiser and moving average");
+    f("schedule", schedule, "learning-rate schedule: one_cycle or constant");
+    f("warmup", warmup, "share of the steps in which one_cycle rises");
+    f("log_every", log_every, "steps between two lines of metrics.jsonl");
+    f("checkpoint_every", checkpoint_every, "steps between two checkpoints");
+    f("keep_checkpoints", keep_checkpoints, "checkpoints kept; 0: all");
+    f("validate_every", validate_every, "steps between two looks at held-out data; 0: never");
+    f("patience", patience, "looks without improvement until training stops; 0: never stops early");
+    f("min_improvement", min_improvement, "relative gain that counts as an improvement");
+  }
+};
+
+double learning_rate(const TrainOptions& options, int64_t step);
+
+/// The loss of one step and the terms it consists of, for the record.
+struct Loss {
+  Tensor total;
+  std::vector<std::pair<std::string, Tensor>> terms;
+};
+
+class Objective {
+ public:
+  virtual ~Objective() = default;
+
+  /// The loss of step `step` (from 0): a function of the weights and of nothing else that changes.
+  virtual Loss loss(int64_t step) = 0;
+
+  /// Loss on held-out data with the weights as they are; nothing if there are no such data.
+  virtual std::optional<double> validate() { return std::nullopt; }
+};
+
+struct TrainSummary {
+  int64_t steps = 0;        ///< done in all
+  int64_t best_step = 0;    ///< where the returned weights come from, if there was validation
+  double seconds = 0;       ///< of training, over all resumes
+  double last_loss = 0;
+  bool stopped_early = false;
+};
+
+/// Trains `network` and leaves the moving average (of the best step, where there is validation) in it. Continues from the latest checkpoint
+/// of `run`, if it has one. Ctrl-C saves a checkpoint and throws Interrupted; a non-finite loss or gradient saves the last good state and
+/// throws a NumericsError that names step and tensor.
+TrainSummary train(torch::nn::Module& network, Objective& objective, const TrainOptions& options, RunFolder& run,
+                   const std::string& label);
+
+}  // namespace piddm

@@ -1,0 +1,138 @@
+#include "piddm/data/dataset.h"
+
+#include <csignal>
+
+#include "piddm/core/interrupt.h"
+#include "piddm/core/npy.h"
+#include "piddm/core/progress.h"
+#include "piddm/core/safetensors.h"
+#include "piddm/pde/darcy.h"
+#include "tests/data/fake_pde.h"
+#include "tests/testing.h"
+
+namespace piddm {
+namespace {
+
+using testing::FakePde;
+using testing::TempDir;
+
+class DatasetTest : public ::testing::Test {
+ protected:
+  void SetUp() override { set_progress_mode(ProgressMode::silent); }
+  TempDir dir_;
+};
+
+TEST_F(DatasetTest, DescriptionSaysWhatItIs) {
+  const auto data = make_dataset(FakePde(), 9, 5, 3);
+  EXPECT_EQ(data.description.at("pde"), "fake");
+  EXPECT_EQ(data.description.at("grid"), 4);
+  EXPECT_EQ(data.description.at("channels"), (json{"u", "a", "s"}));
+  EXPECT_EQ(data.description.at("seed"), 9);
+  EXPECT_EQ(data.description.at("first"), 5);
+  EXPECT_EQ(data.description.at("n"), 3);
+  EXPECT_EQ(data.description.at("dtype"), "float32");
+  EXPECT_EQ(data.description.at("version"), 1);
+  const double floor = data.description.at("floor").at("rel_residual");
+  EXPECT_GT(floor, 0);  // float32 storage
+  EXPECT_LT(floor, 1e-6);
+  const auto exact = make_dataset(FakePde(), 9, 5, 3, 256, torch::kFloat64);
+  EXPECT_EQ(exact.description.at("floor").at("pde_error"), 0);
+  EXPECT_TRUE(exact.fields.equal(FakePde().sample(9, 5, 3)));
+}
+
+TEST_F(DatasetTest, BitsDoNotDependOnShardsThreadsOrWhereTheFileStarts) {
+  const Darcy pde({.name = "darcy", .grid = 16});
+  const int threads = torch::get_num_threads();
+  const auto whole = make_dataset(pde, 4, 0, 12);
+  EXPECT_THAT(whole.description.at("law").get<std::string>(), ::testing::HasSubstr("two-valued"));
+  torch::set_num_threads(1);
+  const auto shards = make_dataset(pde, 4, 0, 12, 5);
+  torch::set_num_threads(threads);
+  EXPECT_TRUE(shards.fields.equal(whole.fields));
+  EXPECT_EQ(shards.description, whole.description);
+  EXPECT_TRUE(make_dataset(pde, 4, 7, 5, 2).fields.equal(whole.fields.slice(0, 7)));
+}
+
+TEST_F(DatasetTest, SaveThenLoadInBothFormatsAndTypes) {
+  const auto data = make_dataset(FakePde(), 1, 0, 4, 3, torch::kFloat64);
+  for (const std::string name : {"d.npz", "d.safetensors"}) {
+    for (const auto dtype : {torch::kFloat32, torch::kFloat64}) {
+      save_dataset(dir_ / name, data, dtype);
+      const auto again = load_dataset(dir_ / name);
+      EXPECT_TRUE(again.fields.equal(data.fields.to(dtype)));
+      EXPECT_EQ(again.fields.scalar_type(), dtype);
+      EXPECT_EQ(again.channels, data.channels);
+      EXPECT_EQ(again.description.at("dtype"), dtype == torch::kFloat32 ? "float32" : "float64");
+      EXPECT_EQ(again.description.at("seed"), 1);
+    }
+  }
+  EXPECT_EQ(read_npz(dir_ / "d.npz").arrays.at("a").sizes(), (std::vector<int64_t>{4, 4, 4}));
+}
+
+TEST_F(DatasetTest, RefusesWhatDoesNotFit) {
+  const auto path = dir_ / "d.npz";
+  const auto ones = torch::ones({2, 4, 4});
+  const auto expect_refused = [&](const Npz& npz, const std::string& reason) {
+    write_npz(path, npz);
+    EXPECT_ERROR(load_dataset(path), ExitCode::data, reason);
+  };
+  const std::map<std::string, std::string> text = {{"description.json", R"({"channels":["u","a"],"n":2,"grid":4})"}};
+  expect_refused({{{"u", ones}}, text}, "d.npz: channel 'a' is missing");
+  expect_refused({{{"u", ones}, {"a", torch::ones({2, 4, 5})}}, text}, "channel 'a' is (2,4,5), but 'u' is (2,4,4)");
+  expect_refused({{{"u", torch::ones({2, 4})}, {"a", ones}}, text}, "channel 'u' must be (N,H,W), got (2,4)");
+  expect_refused({{{"u", ones.slice(0, 0, 1)}, {"a", ones.slice(0, 0, 1)}}, text}, "says n = 2, the data 1");
+  expect_refused({{{"u", ones}}, {}}, "no description.json");
+  expect_refused({{{"u", ones}}, {{"description.json", "{"}}}, "not valid JSON");
+  expect_refused({{{"u", ones}}, {{"description.json", "[]"}}}, "not an object");
+  expect_refused({{{"u", ones}}, {{"description.json", "{}"}}}, "no list of channels");
+  expect_refused({{{"u", ones}}, {{"description.json", R"({"channels":["u","u"]})"}}}, "'u' is listed twice");
+  EXPECT_ERROR(load_dataset(dir_ / "none.npz"), ExitCode::data, "no such file");
+  EXPECT_ERROR(load_dataset(dir_ / "d.csv"), ExitCode::usage, ".npz or .safetensors");
+  write_safetensors(dir_ / "d.safetensors", {{"u", ones}});
+  EXPECT_ERROR(load_dataset(dir_ / "d.safetensors"), ExitCode::data, "no description");
+}
+
+TEST_F(DatasetTest, NamesTheValueThatIsNotFinite) {
+  auto data = make_dataset(FakePde(), 1, 0, 4);
+  data.fields[2][1][3][0] = std::numeric_limits<float>::infinity();
+  EXPECT_ERROR(save_dataset(dir_ / "d.npz", data), ExitCode::data, "channel 'a', sample 2, position (3,0) is inf");
+  EXPECT_FALSE(std::filesystem::exists(dir_ / "d.npz"));
+  data.fields = torch::full({4, 3, 4, 4}, 1e300, torch::kFloat64);
+  EXPECT_ERROR(save_dataset(dir_ / "d.npz", data), ExitCode::data, "is inf");  // too large for float32
+  write_npz(dir_ / "e.npz",
+            {{{"u", torch::full({1, 2, 2}, std::nan(""))}}, {{"description.json", R"({"channels":["u"]})"}}});
+  EXPECT_ERROR(load_dataset(dir_ / "e.npz"), ExitCode::data, "channel 'u', sample 0, position (0,0) is nan");
+}
+
+TEST_F(DatasetTest, RefusesBadRequests) {
+  EXPECT_ERROR(make_dataset(FakePde(), 1, 0, 0), ExitCode::usage, "0 samples");
+  EXPECT_ERROR(make_dataset(FakePde(), 1, 0, 2, 2, torch::kFloat16), ExitCode::usage, "float32 or float64");
+  auto data = make_dataset(FakePde(), 1, 0, 2);
+  EXPECT_ERROR(check_matches(data, FakePde(8)), ExitCode::data, "expected (B,3,8,8)");
+  data.channels = {"u", "a", "t"};
+  EXPECT_ERROR(check_matches(data, FakePde()), ExitCode::data, R"(got ["u","a","t"])");
+  data.channels = {"u", "a", "a"};
+  EXPECT_ERROR(save_dataset(dir_ / "d.npz", data), ExitCode::data, "listed twice");
+  data.channels = {"u"};
+  EXPECT_ERROR(save_dataset(dir_ / "d.npz", data), ExitCode::data, "expected fields (N,1,H,W)");
+}
+
+TEST(DatasetInterrupt, StopsTheGeneration) {
+  set_progress_mode(ProgressMode::silent);
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        install_interrupt_handler();
+        std::raise(SIGINT);
+        try {
+          make_dataset(FakePde(), 1, 0, 2);
+        } catch (const Interrupted&) {
+          std::_Exit(130);
+        }
+        std::_Exit(0);
+      },
+      ::testing::ExitedWithCode(130), "");
+}
+
+}  // namespace
+}  // namespace piddm

@@ -1,0 +1,50 @@
+#pragma once
+// The smallest PDE there is: u = 2 a + s, with a two-valued field a and a scalar s. Everything about it is known exactly.
+
+#include "piddm/pde/pde.h"
+
+namespace piddm::testing {
+
+class FakePde : public Pde {
+ public:
+  explicit FakePde(int64_t grid = 4) : Pde({.name = "fake", .grid = grid}) {}
+
+  const std::vector<Channel>& channels() const override {
+    static const std::vector<Channel> list = {
+        {.name = "u", .role = Role::solution, .scalar = false, .two_valued = {}, .zero_on_wall = false},
+        {.name = "a", .role = Role::coefficient, .scalar = false, .two_valued = {{1, 3}}, .zero_on_wall = false},
+        {.name = "s", .role = Role::coefficient, .scalar = true, .two_valued = {}, .zero_on_wall = false}};
+    return list;
+  }
+
+  Tensor sample_coefficients(uint64_t seed, int64_t first, int64_t count) const override {
+    const auto draws = uniform(seed, Stream::coefficients, first, count, {2, grid(), grid()}, torch::kFloat64);
+    const auto a = (draws.narrow(1, 0, 1) > 0.5).to(torch::kFloat64) * 2 + 1;
+    return torch::cat({a, draws.slice(1, 1, 2).slice(2, 0, 1).slice(3, 0, 1).expand_as(a)}, 1);
+  }
+
+  Tensor solve(const Tensor& coefficients, const Tensor&, SolveReport*) const override {
+    require<DataError>(coefficients.min().item<double>() >= 0, "[fake] negative coefficients");
+    return 2 * coefficients.narrow(1, 0, 1) + coefficients.narrow(1, 1, 1);
+  }
+
+  Residual residual(const Tensor& x) const override {
+    return {x.narrow(1, 0, 1) - 2 * x.narrow(1, 1, 1) - x.narrow(1, 2, 1), {}};
+  }
+  double residual_scale() const override { return 10; }
+  Tensor reference_term(const Tensor& x) const override { return torch::full_like(x.narrow(1, 0, 1), 2.0); }
+
+  /// u is not negative.
+  Tensor constrain(const Tensor& x) const override {
+    return torch::cat({x.narrow(1, 0, 1).abs(), x.narrow(1, 1, 2)}, 1);
+  }
+
+  Decoded decode(const Tensor& x) const override {
+    const auto coefficients = x.narrow(1, 1, 2).to(torch::kFloat64);
+    Decoded decoded;
+    decoded.x = torch::cat({solve(coefficients, {}, nullptr), coefficients}, 1);
+    return decoded;
+  }
+};
+
+}  // namespace piddm::testing
