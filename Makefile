@@ -2,6 +2,8 @@
 BUILD ?= build
 ARGS ?=
 CONFIGURE ?=
+# Waiting threads sleep soon instead of spinning: little lost on an idle machine, several times faster on a busy one.
+export GOMP_SPINCOUNT ?= 3000
 
 PIDDM := $(BUILD)/cli/piddm
 JOBS = $(shell scripts/jobs)

@@ -177,6 +177,17 @@ TEST(Darcy, DecodeCopesWithANoisyCoefficient) {
   EXPECT_LT(rel_residual(*pde, decoded.x), 1e-9);
 }
 
+TEST(Darcy, PreconditionedResidualIsCloseToTheErrorOfTheSolution) {
+  const PdePtr pde = darcy(32);
+  const Tensor truth = pde->sample(6, 0, 4), noise = 1e-3 * torch::randn({4, 1, 32, 32}, torch::kFloat64);
+  const Tensor r = pde->residual(torch::cat({truth.narrow(1, 0, 1) - noise, truth.narrow(1, 1, 1)}, 1)).interior;
+  // With 6 = sqrt(3 * 12) the eigenvalues of L^-1 A lie in [1/2, 2].
+  const Tensor ratio = (r * pde->precondition(r)).sum({1, 2, 3}) / (r * noise).sum({1, 2, 3});
+  EXPECT_GT(ratio.min().item<double>(), 0.5);
+  EXPECT_LT(ratio.max().item<double>(), 2);
+  EXPECT_LT(gradient_error([&](const Tensor& t) { return pde->precondition(t).pow(2).sum(); }, r), 1e-6);
+}
+
 TEST(Darcy, ConstrainSetsTheRing) {
   const PdePtr pde = darcy(16);
   const Tensor x = torch::randn({2, 2, 16, 16}, torch::kFloat64), y = pde->constrain(x);
