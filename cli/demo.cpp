@@ -15,7 +15,8 @@ struct Options {
 };
 
 void demo(const Context& context, const Options& o) {
-  json config = load_config("demo");
+  json config = write_fields(DemoOptions{});
+  config["experiment"] = load_config("darcy-32");
   if (o.seeded) config["experiment"]["seed"] = context.seed;
   for (const auto& setting : o.settings) apply_setting(config, setting);
   DemoOptions options;
@@ -35,7 +36,7 @@ void add_demo(CLI::App& app, Context& context) {
   auto* command = add_command(app, context, "demo", "The whole pipeline on Darcy flow in minutes: start here");
   auto o = std::make_shared<Options>();
   command->add_option("--out", o->out, "folder for everything the demo makes")->capture_default_str();
-  command->add_option("--set", o->settings, "key=value on top of the preset demo, e.g. experiment.train.steps=500 (repeatable)")->allow_extra_args(false);
+  command->add_option("--set", o->settings, "key=value, e.g. cases=16 or experiment.train.steps=500 on top of the preset darcy-32 (repeatable)")->allow_extra_args(false);
   command->callback([&context, o, command] {
     o->seeded = command->count("--seed") > 0;
     context.run = [&context, o] { demo(context, *o); };

@@ -20,9 +20,11 @@ foreach(_dir IN LISTS _piddm_torch_includes)
 endforeach()
 set_target_properties(torch PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${_piddm_torch_includes}")
 
+# The C++ library comes first: pip's libtorch exports std::filesystem functions of an older one, which would be found before the real ones
+# and crash (std::filesystem::remove_all jumps to address 0).
 if(NOT TARGET piddm::torch)
   add_library(piddm::torch INTERFACE IMPORTED)
   set_target_properties(piddm::torch PROPERTIES
-    INTERFACE_LINK_LIBRARIES "${TORCH_LIBRARIES}"
+    INTERFACE_LINK_LIBRARIES "stdc++;${TORCH_LIBRARIES}"
     INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${_piddm_torch_includes}")
 endif()

@@ -3,9 +3,8 @@
 // GEMMs: any size, any floating dtype, CPU and CUDA. Rows are modes, columns are points, and the inverse is the
 // transpose.
 //
-//   sine   (DST-II)  S[k-1,i] = c_k sin(pi k (i+1/2)/n), k = 1..n,   c_k = sqrt(2/n), c_n = sqrt(1/n)   Dirichlet,
-//   ghost value -u cosine (DCT-II)  C[k,i]   = c_k cos(pi k (i+1/2)/n), k = 0..n-1, c_k = sqrt(2/n), c_0 = sqrt(1/n)
-//   Neumann, ghost value +u
+//   sine   (DST-II)  S[k-1,i] = c_k sin(pi k (i+1/2)/n), k = 1..n,    c_k = sqrt(2/n), c_n = sqrt(1/n)   Dirichlet, ghost -u
+//   cosine (DCT-II)  C[k,i]   = c_k cos(pi k (i+1/2)/n), k = 0..n-1,  c_k = sqrt(2/n), c_0 = sqrt(1/n)   Neumann, ghost +u
 //
 // Both diagonalise the second difference -(u_{i-1} - 2 u_i + u_{i+1})/h^2 with the eigenvalues 4/h^2 sin^2(pi k/(2n)).
 
