@@ -35,7 +35,8 @@ void save_samples(const std::string& out, const Samples& samples, const Model& m
 
 std::string format_report(const json& report) {
   Table table({"what", "value"}, {Align::left, Align::left});
-  for (const auto& [key, value] : report.flatten().items()) {
+  const json flat = report.flatten();  // items() refers to it: a temporary would not live through the loop
+  for (const auto& [key, value] : flat.items()) {
     const std::string text = value.is_number_float() ? format_number(value.get<double>()) : value.is_string() ? value.get<std::string>() : value.dump();
     table.add_row({key.substr(1), text});
   }

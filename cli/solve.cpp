@@ -54,7 +54,7 @@ void add_solve(CLI::App& app, Context& context) {
   command->add_option("--task", o->task, "forward, inverse or reconstruct")->required();
   command->add_option("--observe", o->observe, "data file (.npz) with what is known: channels may be missing, unknown entries are NaN")->required();
   command->add_option("--n", o->n, "cases to take from the file; 0: all")->capture_default_str();
-  command->add_option("--share", o->share, "reconstruct, complete channels: share of the entries revealed")->capture_default_str();
+  command->add_option("--share", o->share, "reconstruct, complete files: share of the entries revealed")->capture_default_str();
   command->add_option("--method", o->method, "see `piddm list methods`");
   command->add_flag("--soft", o->soft, "do not replace observed entries in the result");
   command->add_flag("--decode", o->decode, "re-solve u for the found coefficients");

@@ -87,9 +87,11 @@ json load_config(const std::string& name) {
 
 void apply_setting(json& config, const std::string& setting) {
   const auto equals = setting.find('=');
-  if (equals == std::string::npos || equals == 0)
+  const std::string key = setting.substr(0, equals);
+  const bool empty_part = ("." + key + ".").find("..") != std::string::npos;
+  if (equals == std::string::npos || empty_part)
     throw UsageError("--set {}: expected key=value, as in --set train.steps=500", setting);
-  const std::string key = setting.substr(0, equals), text = setting.substr(equals + 1);
+  const std::string text = setting.substr(equals + 1);
   json value;
   try {
     value = parse_toml("value = " + text, "--set " + key).at("value");

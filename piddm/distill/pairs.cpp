@@ -22,13 +22,17 @@ std::string key_of(const Model& teacher, uint64_t seed, const PairOptions& optio
   return hash.hex();
 }
 
+std::string hash_of(const Tensor& targets) { return sha256_hex(bytes_of(packed(targets))); }
+
 // The stored targets, if the file is there, intact and of these pairs.
 Tensor read_cached(const fs::path& file, const std::string& key) {
   if (!fs::exists(file)) return {};
   try {
     const auto content = read_safetensors(file);
-    const auto stored = content.metadata.find("key");
-    if (stored != content.metadata.end() && stored->second == key) return content.tensors.at("targets");
+    if (content.metadata.at("key") != key) return {};
+    const auto targets = content.tensors.at("targets");
+    require<DataError>(content.metadata.at("sha256") == hash_of(targets), "its SHA-256 differs");
+    return targets;
   } catch (const std::exception& error) {
     spdlog::warn("{}: unreadable, made again ({})", file.string(), error.what());
   }
@@ -51,7 +55,7 @@ Pairs PairSource::load(Stream stream, int64_t number, int64_t count) {
   auto targets = read_cached(file, key);
   if (!targets.defined()) {
     targets = sample_teacher(teacher_, latents, options_.euler_steps, "teacher pairs");
-    write_safetensors(file, {{"targets", targets}}, {{"key", key}});
+    write_safetensors(file, {{"targets", targets}}, {{"key", key}, {"sha256", hash_of(targets)}});
   }
   return {latents, targets.to(latents.device())};
 }

@@ -6,8 +6,9 @@ Regression::Regression(const Student& student, PdePtr pde, const Normalizer& nor
                        const PairOptions& pair_options, const RegressionOptions& options, int64_t batch, uint64_t seed)
     : student_(student), pde_(std::move(pde)), normalizer_(normalizer), source_(pairs), pair_options_(pair_options),
       options_(options), batch_(batch), seed_(seed) {
-  require<UsageError>(options.lambda >= 0, "distill.lambda: must not be negative, got {}", options.lambda);
-  require<UsageError>(options.physics_ramp >= 1, "distill.physics_ramp: must be at least 1, got {}", options.physics_ramp);
+  require<UsageError>(options.lambda >= 0, "distill.loss.lambda: must not be negative, got {}", options.lambda);
+  require<UsageError>(options.huber >= 0, "distill.loss.huber: must not be negative, got {}", options.huber);
+  require<UsageError>(options.physics_ramp >= 1, "distill.loss.physics_ramp: must be at least 1, got {}", options.physics_ramp);
 }
 
 double Regression::lambda_at(int64_t step) const {
@@ -27,9 +28,15 @@ void Regression::refresh(int64_t window) {
   window_ = window;
 }
 
+Tensor Regression::sample_term(const Tensor& x, const Tensor& x0) const {
+  const auto square = (x - x0).square();
+  const double c = options_.huber;
+  return c > 0 ? (2 * c * ((square + c * c).sqrt() - c)).mean() : square.mean();
+}
+
 Loss Regression::terms(const Tensor& e, const Tensor& x0, double lambda) const {
   const auto x = student_(e);
-  const auto sample = (x - x0).square().mean();
+  const auto sample = sample_term(x, x0);
   const auto physics = pde_->pde_error(normalizer_.to_physical(x)).mean();
   return {lambda > 0 ? sample + lambda * physics : sample, {{"sample", sample.detach()}, {"pde_error", physics.detach()}}};
 }

@@ -3,6 +3,9 @@
 //
 //   L = ||d(e) - x_0||^2 + lambda ||R(d(e))||^2       means over entries; R in the unit of the PDE
 //
+// With huber = c > 0 the square d^2 of an entry becomes 2 c (sqrt(d^2 + c^2) - c): d^2 for small d, 2 c |d| for large. Squares make the student a
+// conditional mean, which blurs a two-valued coefficient and takes variance from the solution; large errors counted linearly keep it sharp.
+//
 // lambda rises linearly from 0 between `physics_from` and `physics_from + physics_ramp`: switched on before the student tracks the teacher,
 // trivial fields of low residual win.
 
@@ -21,6 +24,7 @@ inline std::vector<std::string> enum_names(StopOn) { return {"total", "sample"};
 
 struct RegressionOptions {
   double lambda = 10;
+  double huber = 0;
   int64_t physics_from = 0;
   int64_t physics_ramp = 200;
   StopOn stop_on = StopOn::total;
@@ -28,6 +32,7 @@ struct RegressionOptions {
   template <class V>
   void fields(V&& f) {
     f("lambda", lambda, "weight of the physics term; 0: pure distillation");
+    f("huber", huber, "error beyond which the sample term grows linearly; 0: squares throughout");
     f("physics_from", physics_from, "step at which the physics term sets in");
     f("physics_ramp", physics_ramp, "steps over which it rises to lambda");
     f("stop_on", stop_on, "held-out loss that decides early stopping: total or sample");
@@ -45,6 +50,7 @@ class Regression : public Objective {
  private:
   double lambda_at(int64_t step) const;
   void refresh(int64_t window);
+  Tensor sample_term(const Tensor& x, const Tensor& x0) const;
   Loss terms(const Tensor& e, const Tensor& x0, double lambda) const;
 
   const Student& student_;

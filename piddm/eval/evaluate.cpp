@@ -58,6 +58,7 @@ json Judge::samples(const Samples& samples) const {
 }
 
 json Judge::task(const Samples& solved, const Tensor& truth, const Observation& observation) const {
+  for (const auto& fields : {solved.x, truth, observation.mask}) pde_->check_shape(fields);
   const auto x = solved.x.to(torch::kFloat64), z = normalizer_.to_network(x);
   const auto true_x = truth.to(torch::kFloat64), true_z = normalizer_.to_network(true_x);
   const auto mean_z = normalizer_.to_network(mean_field_.unsqueeze(0));

@@ -26,11 +26,14 @@ Tensor coordinates_of(int64_t height, int64_t width, const torch::TensorOptions&
 
 }  // namespace
 
+// In float64: phases go up to 2000, where float32 has lost four digits.
 Tensor time_encoding(const Tensor& t, int64_t features) {
   const int64_t n = features / 2;
-  const auto exponent = torch::arange(n, t.options()) / static_cast<double>(n - 1);
-  const auto phase = t.view({-1, 1}) * (2000.0 * torch::pow(torch::full({}, 2000.0, t.options()), -exponent)).view({1, n});
-  return torch::cat({phase.sin(), phase.cos()}, 1);
+  const auto options = t.options().dtype(torch::kFloat64).requires_grad(false);
+  const auto exponent = torch::arange(n, options) / static_cast<double>(n - 1);
+  const auto frequency = 2000.0 * torch::pow(torch::full({}, 2000.0, options), -exponent);
+  const auto phase = t.to(torch::kFloat64).view({-1, 1}) * frequency.view({1, n});
+  return torch::cat({phase.sin(), phase.cos()}, 1).to(t.scalar_type());
 }
 
 Fno::Fno(const FnoOptions& options, uint64_t seed) : options_(options), seed_(seed) {

@@ -3,6 +3,7 @@
 #include "piddm/core/atomic_file.h"
 #include "piddm/core/json_text.h"
 #include "piddm/core/safetensors.h"
+#include "piddm/core/sha256.h"
 #include "piddm/model/weights.h"
 
 namespace piddm {
@@ -38,6 +39,8 @@ Model from_config(const json& config) {
   model.pde = make_pde(pde);
   model.process = process_registry().at(config.at("process").get<std::string>())();
   model.normalizer = Normalizer::from_json(config.at("normalizer"));
+  require<DataError>(model.normalizer.num_channels() == model.pde->num_channels(), "normalizer: {} channels, but {} has {}",
+                     model.normalizer.num_channels(), model.pde->name(), model.pde->num_channels());
   model.network = make_network(config.at("network").at("type").get<std::string>(), config.at("network").at("options"), 0);
   if (model.kind == ModelKind::student) read_fields(config.at("heads"), model.heads, "heads");
   model.provenance = config.value("provenance", json::object());
@@ -61,7 +64,9 @@ torch::Device Model::device() const { return network->parameters().front().devic
 void save_model(const fs::path& folder, const Model& model) {
   AtomicFolder out(folder);
   write_safetensors(out.path() / "model.safetensors", weights_of(*model.network), {{"format", "piddm-model"}});
-  write_file_atomically(out.path() / "config.json", config_of(model).dump(2) + "\n");
+  auto config = config_of(model);
+  config["weights_sha256"] = sha256_file(out.path() / "model.safetensors");
+  write_file_atomically(out.path() / "config.json", config.dump(2) + "\n");
   out.commit();
 }
 
@@ -74,8 +79,10 @@ Model load_model(const fs::path& path, torch::Device device) {
   } catch (const std::exception& error) {
     throw DataError("{}: {}", (folder / "config.json").string(), error.what());
   }
-  load_weights(*model.network, read_safetensors(folder / "model.safetensors").tensors,
-               (folder / "model.safetensors").string());
+  const auto weights = folder / "model.safetensors";
+  load_weights(*model.network, read_safetensors(weights).tensors, weights.string());
+  require<DataError>(!config.contains("weights_sha256") || config["weights_sha256"] == sha256_file(weights),
+                     "{}: damaged (its SHA-256 differs from the one in config.json)", weights.string());
   model.network->to(device);
   return model;
 }

@@ -1,7 +1,7 @@
 #pragma once
 // A trained model: network, process, normaliser and PDE together, and its folder on disk.
 //
-//   MODEL/config.json        everything but the weights: kind, pde, process, network, heads, normaliser, provenance
+//   MODEL/config.json        everything but the weights: kind, pde, process, network, heads, normaliser, provenance; SHA-256 of the weights
 //   MODEL/model.safetensors  the weights, float32, complex ones as real pairs
 //
 // A run folder holds its finished model under RUN/model; load_model takes either.

@@ -24,8 +24,8 @@ const NetworkRegistry& network_registry() {
 }  // namespace
 
 Tensor Network::operator()(const Tensor& x, const Tensor& t) {
-  work_->forward += x.size(0);
   const auto y = forward(x, t);
+  work_->forward += y.size(0);
   if (y.requires_grad()) {
     y.register_hook([work = work_](const Tensor& gradient) { work->backward += gradient.size(0); });
   }

@@ -25,6 +25,7 @@ Student::Student(const Model& model, const HeadOptions& heads)
     const auto modes = network_->options_json().at("modes").get<std::vector<int64_t>>();
     basis_ = std::make_unique<SpectralBasis>(modes[0], modes[1], n, n, options);
   }
+  require<UsageError>(!heads_.bounded || heads_.bounded_gain > 0, "heads.bounded_gain: must be positive, got {}", heads_.bounded_gain);
   if (heads_.smooth) {
     require<UsageError>(heads_.smooth_modes > 0, "heads.smooth_modes: must be positive, got {}", heads_.smooth_modes);
     filter_ = smoothing_filter(n, heads_.smooth_modes).to(options);

@@ -20,7 +20,7 @@ void load_weights(torch::nn::Module& module, const TensorMap& weights, const std
     require<DataError>(found != weights.end(), "{}: tensor '{}' is missing", origin, entry.key());
     require<DataError>(found->second.sizes() == entry.value().sizes(), "{}: tensor '{}' has shape {}, expected {}", origin,
                        entry.key(), shape_string(found->second), shape_string(entry.value()));
-    require<DataError>(all_finite(found->second), "{}: tensor '{}' has non-finite values", origin, entry.key());
+    require<DataError>(all_finite(found->second.to(entry.value().scalar_type())), "{}: tensor '{}' has non-finite values", origin, entry.key());
     entry.value().copy_(found->second);
   }
 }

@@ -18,9 +18,13 @@ bool wanted(Task task, const Channel& channel) {
   return (task == Task::forward) == (channel.role == Role::coefficient);
 }
 
-Tensor checked_channel(const Tensor& array, const std::string& name, const Pde& pde, const std::string& file) {
+int64_t samples_in(const Tensor& array, const std::string& name, const Pde& pde, const std::string& file) {
   require<DataError>(array.dim() == 3 && array.size(1) == pde.grid() && array.size(2) == pde.grid(), "{}: '{}' has shape {}, expected (N,{},{})", file,
                      name, shape_string(array), pde.grid(), pde.grid());
+  return array.size(0);
+}
+
+Tensor checked_channel(const Tensor& array, const std::string& name, const std::string& file) {
   const auto x = array.to(torch::kFloat32);
   require<DataError>(!torch::isinf(x).any().item<bool>(), "{}: '{}' has infinite values", file, name);
   return x;
@@ -34,8 +38,9 @@ ObservationFile read_observation(const std::filesystem::path& file, Task task, c
   int64_t samples = -1;
   for (const auto& channel : pde.channels())
     if (const auto found = arrays.find(channel.name); found != arrays.end()) {
-      require<DataError>(samples < 0 || found->second.size(0) == samples, "{}: channels have different numbers of samples", file.string());
-      samples = found->second.size(0);
+      const int64_t count = samples_in(found->second, channel.name, pde, file.string());
+      require<DataError>(samples < 0 || count == samples, "{}: channels have different numbers of samples", file.string());
+      samples = count;
     }
   require<DataError>(samples > 0, "{}: has none of the channels of {}", file.string(), pde.name());
   if (n > 0) samples = std::min(samples, n);
@@ -50,7 +55,7 @@ ObservationFile read_observation(const std::filesystem::path& file, Task task, c
       complete = false;
       continue;
     }
-    const auto x = checked_channel(found->second, channel.name, pde, file.string()).narrow(0, 0, samples);
+    const auto x = checked_channel(found->second, channel.name, file.string()).narrow(0, 0, samples);
     const auto known = torch::isfinite(x);
     complete = complete && known.all().item<bool>();
     values.push_back(torch::where(known, x, torch::zeros_like(x)));

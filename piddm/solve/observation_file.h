@@ -2,7 +2,8 @@
 // Observations from a file: .npz or .safetensors with [N,H,W] arrays under the channels' names, physical units.
 //
 // A channel may be missing (unknown), hold NaN where it is unknown, or be complete. The task selects: forward takes the coefficient channels,
-// inverse the solution channels, reconstruct every known entry, and of channels that are complete a random share.
+// inverse the solution channels, reconstruct every known entry. A file in which nothing is unknown is taken as the truth, and the task hides
+// what it asks for: of reconstruct a random share stays.
 
 #include <filesystem>
 

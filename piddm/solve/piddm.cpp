@@ -8,8 +8,12 @@ namespace piddm {
 
 namespace {
 
-// b as [B,1,1,1], to multiply samples with.
-Tensor per_sample(const Tensor& b) { return b.view({-1, 1, 1, 1}); }
+// b [B] as [B,1,...], to go with samples like x.
+Tensor per_sample(const Tensor& b, const Tensor& x) {
+  std::vector<int64_t> shape(static_cast<size_t>(x.dim()), 1);
+  shape[0] = -1;
+  return b.view(shape);
+}
 
 // Keeps the best iterate of every sample.
 class Best {
@@ -17,7 +21,7 @@ class Best {
   explicit Best(const Tensor& x) : x_(x.clone()), value_(torch::full({x.size(0)}, INFINITY, x.options())) {}
   void update(const Tensor& x, const Tensor& value) {
     const auto better = value < value_;  // false for NaN
-    x_ = torch::where(per_sample(better), x, x_);
+    x_ = torch::where(per_sample(better, x), x, x_);
     value_ = torch::where(better, value, value_);
   }
   const Tensor& x() const { return x_; }

@@ -50,20 +50,29 @@ class Trainer {
   void one_step(Progress& progress) {
     const auto begin = Clock::now();
     adam_.zero_grad();
-    const auto loss = objective_.loss(step_);
-    last_loss_ = loss.total.item<double>();
-    if (!std::isfinite(last_loss_)) fail(non_finite_term(loss));
+    const auto loss = loss_of_step();
+    const double value = loss.total.item<double>();
+    if (!std::isfinite(value)) fail(non_finite_term(loss));
     loss.total.backward();
     const double norm = adam_.gradient_norm();
     if (!std::isfinite(norm)) fail("the gradient of '" + adam_.non_finite_gradient() + "'");
     const double lr = learning_rate(options_, step_);
     adam_.step(++step_, lr, norm);
+    last_loss_ = value;
     seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
 
     if (step_ % options_.log_every == 0 || step_ == options_.steps) record(loss, lr, norm);
     progress.advance(1, fmt::format("loss {:.4g}", last_loss_));
     if (options_.validate_every > 0 && step_ % options_.validate_every == 0) validate();
     if (step_ % options_.checkpoint_every == 0) save();
+  }
+
+  Loss loss_of_step() {
+    try {
+      return objective_.loss(step_);
+    } catch (const Interrupted&) {  // noticed by a long computation inside the objective
+      stop_for_signal();
+    }
   }
 
   void record(const Loss& loss, double lr, double norm) {
@@ -80,6 +89,7 @@ class Trainer {
     const auto value = objective_.validate();
     adam_.swap_ema();
     if (!value) return;
+    if (!std::isfinite(*value)) fail("the held-out loss");
     run_.append_metrics({{"step", step_}, {"held_out", *value}});
     if (best_.empty() || *value < best_value_ * (1 - options_.min_improvement)) {
       best_value_ = *value;
@@ -120,7 +130,7 @@ class Trainer {
 
   void restore() {
     const auto latest = store_.latest();
-    if (!latest) return;
+    if (!latest) return run_.truncate_metrics(0);  // killed before the first checkpoint: begin again
     const auto checkpoint = store_.load(*latest);
     adam_.load(checkpoint.parts);
     const auto& state = checkpoint.state;

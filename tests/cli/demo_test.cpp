@@ -1,0 +1,127 @@
+// `piddm demo`, made tiny: its report, its second run, and its survival of a kill.
+
+#include <signal.h>
+
+#include "piddm/core/fields.h"
+#include "tests/cli/child.h"
+
+namespace piddm {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::Arguments;
+using testing::Child;
+
+Arguments demo_command(const fs::path& out) {
+  Arguments command = {"demo", "--quiet", "--out", out.string()};
+  for (const char* setting : {"held_out=8",
+                              "samples=8",
+                              "cases=2",
+                              "refine.iterations=2",
+                              "experiment.pde.grid=16",
+                              "experiment.data.n=16",
+                              "experiment.model.width=4",
+                              "experiment.model.modes=[4,4]",
+                              "experiment.model.layers=2",
+                              "experiment.model.lifting=8",
+                              "experiment.model.projection=8",
+                              "experiment.train.steps=30",
+                              "experiment.train.batch=4",
+                              "experiment.train.checkpoint_every=1",
+                              "experiment.distill.pairs.euler_steps=4",
+                              "experiment.distill.pairs.chunk=8",
+                              "experiment.distill.pairs.every=5",
+                              "experiment.distill.pairs.held_out=4",
+                              "experiment.distill.train.steps=10",
+                              "experiment.distill.train.batch=4",
+                              "experiment.distill.train.checkpoint_every=1",
+                              "experiment.distill.train.validate_every=4",
+                              "experiment.solve.task.iterations=3"})
+    command.insert(command.end(), {"--set", setting});
+  return command;
+}
+
+std::map<std::string, fs::file_time_type> finished_steps(const fs::path& out) {
+  std::map<std::string, fs::file_time_type> steps;
+  for (const auto& entry : fs::directory_iterator(out / "steps"))
+    if (fs::exists(entry.path() / "step.json"))
+      steps[entry.path().filename().string()] = fs::last_write_time(entry.path() / "step.json");
+  return steps;
+}
+
+json report_of(const fs::path& out) { return json::parse(testing::read_text(out / "report.json")); }
+
+/// The report without what depends on the clock.
+json timeless(json report) {
+  for (const char* part : {"methods", "tasks"})
+    for (auto& row : report.at(part)) row.erase("seconds_per_sample");
+  return report;
+}
+
+void expect_keys(const json& row, const std::vector<std::string>& keys) {
+  for (const auto& key : keys) EXPECT_TRUE(row.contains(key) && row.at(key).is_number()) << key;
+}
+
+bool step_begun(const fs::path& out, const std::string& name) {
+  if (!fs::exists(out / "steps")) return false;
+  for (const auto& entry : fs::directory_iterator(out / "steps"))
+    if (entry.path().filename().string().rfind("unfinished-" + name, 0) == 0 &&
+        fs::exists(entry.path() / "checkpoints" / "latest"))
+      return true;
+  return false;
+}
+
+TEST(Demo, ReportsEveryMethodAndTask) {
+  const testing::TempDir folder;
+  const auto out = folder / "demo";
+  const auto first = testing::piddm(demo_command(out));
+  ASSERT_EQ(first.code, 0) << first.err;
+  const auto report = report_of(out);
+  const std::vector<std::string> physics = {"pde_error", "rel_residual", "solution_error"},
+                                 work = {"nfe", "backward", "seconds_per_sample"},
+                                 spread = {"mmse", "mmse_u", "mmse_a", "smse", "smse_u", "smse_a"};
+  for (const char* method : {"teacher", "distill", "piddm-1", "piddm-ref", "piddm-1-decoded"}) {
+    SCOPED_TRACE(method);
+    for (const auto& keys : {spread, physics, work}) expect_keys(report.at("methods").at(method), keys);
+  }
+  for (const char* task : {"forward", "inverse", "reconstruct"}) {
+    SCOPED_TRACE(task);
+    for (const auto& keys : {physics, work}) expect_keys(report.at("tasks").at(task), keys);
+    expect_keys(report.at("tasks").at(task), {"mse_u", "mse_a", "misclassified", "mean_field_mse_u"});
+    EXPECT_EQ(report.at("tasks").at(task).at("nfe"), 3.0);
+  }
+  for (const auto& keys : {spread, physics}) expect_keys(report.at("floor"), keys);
+  EXPECT_EQ(report.at("methods").at("teacher").at("nfe"), 100.0);
+  EXPECT_EQ(report.at("methods").at("piddm-1").at("nfe"), 1.0);
+  EXPECT_EQ(report.at("methods").at("piddm-ref").at("nfe"), 2.0);
+  EXPECT_LE(report.at("methods").at("piddm-1-decoded").at("rel_residual").get<double>(), 1e-8);
+  for (const char* file : {"report.md", "samples.png", "tasks.png"}) EXPECT_GT(fs::file_size(out / file), 100U) << file;
+
+  const auto steps = finished_steps(out);
+  EXPECT_EQ(steps.size(), 14U);
+  EXPECT_EQ(testing::piddm(demo_command(out)).code, 0);
+  EXPECT_EQ(finished_steps(out), steps);
+  EXPECT_EQ(timeless(report_of(out)), timeless(report));
+}
+
+TEST(Demo, ContinuesAfterKills) {
+  const testing::TempDir folder;
+  ASSERT_EQ(testing::piddm(demo_command(folder / "unbroken")).code, 0);
+  const auto out = folder / "killed";
+  for (const char* step : {"teacher", "PIDDM student"}) {
+    Child child(demo_command(out));
+    ASSERT_TRUE(child.wait_until([&] { return step_begun(out, step); })) << step << child.wait().err;
+    child.signal(SIGKILL);
+    EXPECT_EQ(child.wait().code, -SIGKILL);
+    EXPECT_FALSE(fs::exists(out / "report.json"));
+  }
+  const auto done = finished_steps(out);
+  EXPECT_GE(done.size(), 4U);  // both data sets, teacher, plain distillation
+  ASSERT_EQ(testing::piddm(demo_command(out)).code, 0);
+  const auto all = finished_steps(out);
+  for (const auto& [name, time] : done) EXPECT_EQ(all.at(name), time) << name;
+  EXPECT_EQ(timeless(report_of(out)), timeless(report_of(folder / "unbroken")));
+}
+
+}  // namespace
+}  // namespace piddm

@@ -1,0 +1,169 @@
+// What goes wrong: exit code and one line that names the culprit.
+
+#include <cmath>
+
+#include "piddm/core/config.h"
+#include "piddm/core/npy.h"
+#include "tests/cli/workshop.h"
+#include "tests/core/faults.h"
+
+namespace piddm {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::expect_failure;
+using testing::Workshop;
+
+class CliErrors : public ::testing::Test {
+ protected:
+  std::string out(const std::string& name = "out.npz") const { return (folder_ / name).string(); }
+
+  /// A copy of one of the workshop's files or folders.
+  fs::path copy(const std::string& name) const {
+    fs::copy(shop_ / name, folder_ / name, fs::copy_options::recursive);
+    return folder_ / name;
+  }
+
+  const Workshop& shop_ = Workshop::get();
+  testing::TempDir folder_;
+};
+
+TEST_F(CliErrors, WrongNamesAreAnsweredWithTheNearestRightOne) {
+  expect_failure({"trian", "x.toml"}, ExitCode::usage, "did you mean 'train'");
+  expect_failure({"data", "mkae", "darcy"}, ExitCode::usage, "did you mean 'make'");
+  expect_failure({"data", "make", "darcy", "--gird", "16", "--out", out()}, ExitCode::usage, "did you mean '--grid'");
+  expect_failure({"list", "pde"}, ExitCode::usage, "did you mean 'pdes'");
+  expect_failure({"data", "make", "dacry", "--out", out()}, ExitCode::usage, "did you mean 'darcy'");
+  const auto preset = presets().front().name;
+  expect_failure({"train", preset + "x", "--out", out("run")}, ExitCode::usage, "did you mean '" + preset + "'");
+  expect_failure({"train", shop_.config(), "--out", out("run"), "--set", "train.stesp=3"}, ExitCode::usage,
+                 "did you mean 'steps'");
+  expect_failure({"demo", "--out", out("run"), "--set", "experiment.trian.steps=3"}, ExitCode::usage,
+                 "did you mean 'train'");
+  expect_failure({"generate", shop_.at("student"), "--method", "pidm", "--out", out()}, ExitCode::usage,
+                 "did you mean 'piddm'");
+  expect_failure({"solve", shop_.at("student"), "--task", "foward", "--observe", shop_.at("data.npz"), "--out", out()},
+                 ExitCode::usage, "did you mean 'forward'");
+  EXPECT_FALSE(fs::exists(out("run") + "/config.toml"));
+}
+
+TEST_F(CliErrors, WrongValuesAreUsageErrors) {
+  expect_failure({"data", "make", "darcy", "--n", "0", "--out", out()}, ExitCode::usage, "--n 0");
+  expect_failure({"data", "make", "darcy", "--n", "many", "--out", out()}, ExitCode::usage, "--n");
+  expect_failure({"data", "make", "darcy", "--out", out("out.csv")}, ExitCode::usage,
+                 "must end in .npz or .safetensors");
+  expect_failure({"list", "pdes", "--threads", "9999"}, ExitCode::usage, "--threads 9999");
+  expect_failure({"doctor", "--device", "gpu"}, ExitCode::usage, "--device gpu");
+  expect_failure({"generate", shop_.at("teacher"), "--refine", "2", "--out", out()}, ExitCode::usage,
+                 "only a student can be refined");
+  expect_failure({"generate", shop_.at("student"), "--method", "teacher", "--out", out()}, ExitCode::usage,
+                 "this model is a student");
+  expect_failure({"distill", "--teacher", shop_.at("student"), "--out", out("run")}, ExitCode::usage,
+                 "this model is a student");
+  expect_failure({"train", shop_.config(), "--out", out("run"), "--set", "train.steps=0"}, ExitCode::usage,
+                 "train.steps");
+}
+
+TEST_F(CliErrors, ADeviceThatIsNotThereIsAResourceError) {
+  if (torch::cuda::is_available()) GTEST_SKIP() << "this machine has a CUDA device";
+  expect_failure({"doctor", "--device", "cuda"}, ExitCode::resources, "no CUDA device");
+}
+
+TEST_F(CliErrors, MissingFilesAreNamed) {
+  expect_failure({"data", "info", out("none.npz")}, ExitCode::data, "none.npz: no such file");
+  expect_failure({"generate", out("none"), "--out", out()}, ExitCode::data, "none: no model here");
+  expect_failure({"train", out("none.toml"), "--out", out("run")}, ExitCode::data, "none.toml");
+  expect_failure({"train", shop_.config(), "--data", out("none.npz"), "--out", out("run")}, ExitCode::data,
+                 "none.npz: no such file");
+  expect_failure({"evaluate", shop_.at("samples.npz"), "--reference", out("none.npz")}, ExitCode::data,
+                 "none.npz: no such file");
+  expect_failure({"plot", out("none.npz")}, ExitCode::data, "none.npz: no such file");
+}
+
+TEST_F(CliErrors, DamagedDataFilesAreRefused) {
+  testing::truncate_file(copy("data.npz"));
+  expect_failure({"data", "check", out("data.npz")}, ExitCode::data, "data.npz");
+  testing::flip_bit(copy("other.npz"), 0.5);
+  expect_failure({"data", "info", out("other.npz")}, ExitCode::data, "other.npz");
+  expect_failure({"evaluate", shop_.at("samples.npz"), "--reference", out("other.npz")}, ExitCode::data, "other.npz");
+}
+
+TEST_F(CliErrors, DamagedModelsAreRefused) {
+  const auto model = copy("student") / "model";
+  testing::flip_bit(model / "model.safetensors", 0.9);  // a weight
+  expect_failure({"generate", out("student"), "--out", out()}, ExitCode::data, "model.safetensors: damaged");
+  testing::flip_bit(model / "model.safetensors", 0.002);  // the header
+  expect_failure({"generate", out("student"), "--out", out()}, ExitCode::data, "model.safetensors");
+  testing::truncate_file(model / "model.safetensors");
+  expect_failure({"generate", out("student"), "--out", out()}, ExitCode::data, "model.safetensors");
+  testing::truncate_file(model / "config.json");
+  expect_failure({"generate", out("student"), "--out", out()}, ExitCode::data, "config.json");
+}
+
+TEST_F(CliErrors, ValuesThatAreNotFiniteAreRefused) {
+  auto npz = read_npz(shop_ / "data.npz");
+  npz.arrays.at("u")[3][1][2] = NAN;
+  write_npz(out("nan.npz"), npz);
+  expect_failure({"data", "check", out("nan.npz")}, ExitCode::data, "'u'");
+  expect_failure({"train", shop_.config(), "--data", out("nan.npz"), "--out", out("run")}, ExitCode::data, "nan.npz");
+}
+
+TEST_F(CliErrors, AnotherGridIsRefused) {
+  expect_failure({"train", shop_.config(), "--data", shop_.at("data.npz"), "--set", "pde.grid=32", "--out", out("run")},
+                 ExitCode::data, "16");
+  expect_failure({"solve", shop_.at("student"), "--task", "forward", "--observe", shop_.at("wide.npz"), "--out", out()},
+                 ExitCode::data, "(3,32,32), expected (N,16,16)");
+  expect_failure({"evaluate", shop_.at("samples.npz"), "--reference", shop_.at("wide.npz")}, ExitCode::data,
+                 "(B,2,32,32)");
+}
+
+TEST_F(CliErrors, WhatCannotBeWrittenIsAResourceError) {
+  testing::write_text(out("file"), "");
+  expect_failure({"data", "make", "darcy", "--n", "1", "--out", out("file/x.npz")}, ExitCode::resources, "file/x.npz");
+  expect_failure({"train", shop_.config(), "--out", out("file/run")}, ExitCode::resources, "file/run");
+  expect_failure({"demo", "--out", out("file/demo")}, ExitCode::resources, "file/demo");
+  EXPECT_EQ(testing::Child({"list", "pdes"}, "/dev/full").wait().code, static_cast<int>(ExitCode::resources));
+}
+
+TEST_F(CliErrors, ARunFolderIsNotOverwritten) {
+  const auto before = testing::read_text(shop_ / "teacher/model/model.safetensors");
+  expect_failure({"train", shop_.config(), "--out", shop_.at("teacher")}, ExitCode::usage, "--resume");
+  expect_failure({"distill", "--teacher", shop_.at("teacher"), "--out", shop_.at("student")}, ExitCode::usage,
+                 "--resume");
+  EXPECT_EQ(testing::read_text(shop_ / "teacher/model/model.safetensors"), before);
+}
+
+TEST_F(CliErrors, TrainingThatDivergesIsANumericsError) {
+  expect_failure({"train", shop_.config(), "--out", out("run"), "--set", "train.adam.lr=1e30", "--set",
+                  "train.schedule=constant", "--quiet"},
+                 ExitCode::numerics, "is not finite");
+  EXPECT_TRUE(fs::exists(folder_ / "run/checkpoints/latest"));
+  EXPECT_FALSE(fs::exists(folder_ / "run/model"));
+}
+
+TEST_F(CliErrors, AFullDiskStopsTheRunAndRoomContinuesIt) {
+  const auto disk = folder_ / "disk";
+  const testing::SmallDisk small(disk, 512);
+  if (!small.mounted()) GTEST_SKIP() << "mounting a small disk needs privileges that this process does not have";
+  const std::vector<std::string> run = {"train",
+                                        shop_.config(),
+                                        "--data",
+                                        shop_.at("data.npz"),
+                                        "--out",
+                                        (disk / "run").string(),
+                                        "--quiet",
+                                        "--set",
+                                        "train.checkpoint_every=1",
+                                        "--set",
+                                        "train.keep_checkpoints=0"};
+  expect_failure(run, ExitCode::resources, "No space left on device");
+  ASSERT_EQ(::mount(nullptr, disk.c_str(), nullptr, MS_REMOUNT, "size=16m"), 0);
+  auto again = run;
+  again.emplace_back("--resume");
+  EXPECT_EQ(testing::piddm(again).code, 0);
+  EXPECT_EQ(testing::read_text(disk / "run/model/model.safetensors"),
+            testing::read_text(shop_ / "teacher/model/model.safetensors"));
+}
+
+}  // namespace
+}  // namespace piddm

@@ -1,0 +1,104 @@
+// The whole pipeline on a tiny experiment: train, distil, generate, solve, evaluate, plot.
+
+#include "piddm/data/dataset.h"
+#include "tests/cli/workshop.h"
+
+namespace piddm {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::Arguments;
+using testing::Workshop;
+
+class Pipeline : public ::testing::Test {
+ protected:
+  std::string out(const std::string& name) const { return (folder_ / name).string(); }
+  json run(Arguments arguments) const {
+    arguments.insert(arguments.end(), {"--json", "--quiet"});
+    return testing::only_json(testing::piddm(arguments));
+  }
+  static double relative_residual(const Tensor& x) {
+    return make_pde({"darcy", x.size(-1)})
+        ->residual(x.to(torch::kFloat64))
+        .interior.square()
+        .mean()
+        .sqrt()
+        .item<double>();
+  }
+
+  const Workshop& shop_ = Workshop::get();
+  testing::TempDir folder_;
+};
+
+TEST_F(Pipeline, LeavesCurvesModelsAndARecord) {
+  for (const char* run_name : {"teacher", "student"})
+    for (const char* file : {"config.toml", "metrics.jsonl", "curves.png", "model/config.json",
+                             "model/model.safetensors", "checkpoints/latest"})
+      EXPECT_TRUE(fs::exists(shop_ / run_name / file)) << run_name << "/" << file;
+  EXPECT_TRUE(fs::exists(shop_ / "student/pairs/held-out-0.safetensors"));
+}
+
+TEST_F(Pipeline, GeneratesRefinesAndDecodes) {
+  const auto plain = load_dataset(shop_ / "samples.npz");
+  EXPECT_EQ(plain.size(), 6);
+  EXPECT_GT(relative_residual(plain.fields), 1e-3);
+
+  const auto refined = run({"generate", shop_.at("student"), "--n", "6", "--refine", "2", "--set", "refine.step=0.01",
+                            "--out", out("refined.npz")});
+  EXPECT_EQ(refined.at("nfe"), 2.0);
+  const auto generated = run({"generate", shop_.at("student"), "--n", "6", "--out", out("again.npz")});
+  EXPECT_TRUE(torch::equal(load_dataset(out("again.npz")).fields, plain.fields));
+  EXPECT_LE(refined.at("pde_error").get<double>(), generated.at("pde_error").get<double>());
+
+  const auto decoded =
+      run({"generate", shop_.at("student"), "--n", "6", "--refine", "2", "--decode", "--out", out("decoded.npz")});
+  EXPECT_LE(decoded.at("rel_residual").get<double>(), 1e-8);
+  const auto stored = load_dataset(out("decoded.npz")).fields;
+  EXPECT_EQ(stored.scalar_type(), torch::kFloat64);
+  EXPECT_LE(relative_residual(stored), 1e-8);
+  EXPECT_GT(decoded.at("decode").at("moved_mean").get<double>(), 0);
+
+  const auto teacher =
+      run({"generate", shop_.at("teacher"), "--n", "3", "--set", "euler_steps=4", "--out", out("teacher.safetensors")});
+  EXPECT_EQ(teacher.at("nfe"), 4.0);
+  EXPECT_EQ(load_dataset(out("teacher.safetensors")).size(), 3);
+}
+
+TEST_F(Pipeline, SolvesTheThreeTasks) {
+  const auto truth = load_dataset(shop_ / "other.npz").fields.narrow(0, 0, 3);
+  for (const std::string task : {"forward", "inverse", "reconstruct"}) {
+    const auto report = run({"solve", shop_.at("student"), "--task", task, "--observe", shop_.at("other.npz"), "--n",
+                             "3", "--out", out(task + ".npz")});
+    EXPECT_EQ(report.at("n"), 3) << task;
+    EXPECT_EQ(report.at("nfe"), 5.0) << task;
+    EXPECT_EQ(report.at("backward"), 5.0) << task;
+    const auto solved = load_dataset(out(task + ".npz")).fields;
+    const int64_t given = task == "forward" ? 1 : 0;
+    if (task == "reconstruct") continue;
+    EXPECT_LT(testing::relative_error(solved.select(1, given), truth.select(1, given)), 1e-6) << task;
+    EXPECT_GT(testing::relative_error(solved.select(1, 1 - given), truth.select(1, 1 - given)), 1e-3) << task;
+  }
+  const auto decoded =
+      run({"solve", shop_.at("student"), "--task", "forward", "--observe", shop_.at("other.npz"), "--n", "2",
+           "--decode", "--soft", "--set", "task.iterations=2", "--out", out("decoded.npz")});
+  EXPECT_LE(decoded.at("rel_residual").get<double>(), 1e-8);
+  EXPECT_EQ(decoded.at("nfe"), 2.0);
+}
+
+TEST_F(Pipeline, EvaluatesAndPlots) {
+  const auto report = run({"evaluate", shop_.at("samples.npz"), shop_.at("other.npz"), "--reference",
+                           shop_.at("other.npz"), "--model", shop_.at("student")});
+  const auto& judged = report.at("samples");
+  EXPECT_EQ(judged.at(shop_.at("other.npz")).at("mmse"), 0.0);
+  EXPECT_LT(judged.at(shop_.at("other.npz")).at("rel_residual").get<double>(), 1e-4);  // float32 file
+  EXPECT_GT(judged.at(shop_.at("samples.npz")).at("mmse").get<double>(), 0);
+  EXPECT_TRUE(report.at("floor").contains("smse_a"));
+  for (const auto& [input, png] :
+       {std::pair<std::string, std::string>{"samples.npz", "samples.png"}, {"teacher", "curves.png"}}) {
+    run({"plot", shop_.at(input), "--out", out(png)});
+    EXPECT_EQ(testing::read_text(out(png)).substr(1, 3), "PNG") << input;
+  }
+}
+
+}  // namespace
+}  // namespace piddm

@@ -1,0 +1,155 @@
+#include "piddm/core/config.h"
+
+#include <cmath>
+
+#include "tests/testing.h"
+
+namespace piddm {
+namespace {
+
+using testing::TempDir;
+
+json parsed(const std::string& text) { return parse_toml(text, "test.toml"); }
+
+json with(const std::string& setting, json config = json::object()) {
+  apply_setting(config, setting);
+  return config;
+}
+
+/// Regardless of the order of keys, which TOML does not keep.
+void expect_same(const json& a, const json& b) { EXPECT_EQ(nlohmann::json(a), nlohmann::json(b)); }
+
+TEST(Toml, EveryTypeBecomesItsJsonType) {
+  const auto j =
+      parsed("b = true\ni = -3\nx = 3.0\ne = 1e-3\ns = \"a # b\"\nl = [1, 2]\nm = [[1.5], []]\n[t.u]\nk = 0x10\n");
+  EXPECT_TRUE(j.at("b").is_boolean());
+  EXPECT_TRUE(j.at("i").is_number_integer());
+  EXPECT_TRUE(j.at("x").is_number_float());
+  EXPECT_EQ(j.at("e"), 1e-3);
+  EXPECT_EQ(j.at("s"), "a # b");
+  EXPECT_EQ(j.at("l"), json::array({1, 2}));
+  EXPECT_EQ(j.at("m"), json::parse("[[1.5], []]"));
+  EXPECT_EQ(j.at("t").at("u").at("k"), 16);
+}
+
+TEST(Toml, SyntaxErrorsHaveFileAndLine) {
+  EXPECT_ERROR(parsed("a = 1\nb = \nc = 2\n"), ExitCode::usage, "test.toml:2: ");
+  EXPECT_ERROR(parsed("a = 1\n\n[t\n"), ExitCode::usage, "test.toml:3: ");
+  EXPECT_ERROR(parsed("a = 1\na = 2\n"), ExitCode::usage, "test.toml:2: ");
+  EXPECT_ERROR(parsed("a = [1, 2\n"), ExitCode::usage, "test.toml:");
+  EXPECT_ERROR(parsed("a = nonsense\n"), ExitCode::usage, "test.toml:1: ");
+}
+
+TEST(Toml, DatesAreRefusedWithFileAndLine) {
+  EXPECT_ERROR(parsed("a = 1\nday = 2024-05-01\n"), ExitCode::usage, "test.toml:2: dates and times are not used");
+  EXPECT_ERROR(parsed("a = [07:32:00]\n"), ExitCode::usage, "test.toml:1: dates and times are not used");
+}
+
+TEST(Toml, RoundTrip) {
+  const auto j = json::parse(
+      R"({"b": false, "n": 9223372036854775807, "x": 0.30000000000000004, "whole": 2.0, "s": "a\"\\\n\u00fc",
+                                 "empty": [], "l": [1, "two", [3.5]], "t": {"u": {}, "key with space": {"k": -0.0}}})");
+  const auto back = parsed(to_toml(j));
+  expect_same(back, j);
+  EXPECT_TRUE(back.at("whole").is_number_float());
+  EXPECT_TRUE(std::signbit(back.at("t").at("key with space").at("k").get<double>()));
+}
+
+TEST(Toml, WhatItCannotHoldIsRefused) {
+  EXPECT_ERROR(to_toml({{"a", {{"b", nullptr}}}}), ExitCode::usage, "config key 'b' has no value");
+  EXPECT_ERROR(to_toml({{"list", json::array({nullptr})}}), ExitCode::usage, "a config list may not hold null");
+}
+
+TEST(Merge, LaterTablesWinAndTablesMerge) {
+  auto base = parsed("a = 1\nl = [1, 2, 3]\n[t]\nx = 1\ny = 2\n[t.u]\nk = 1\n");
+  merge_config(base, parsed("l = [9]\nnew = true\n[t]\ny = 5\n[t.u]\nm = 2\n"));
+  expect_same(base, json::parse(R"({"a": 1, "l": [9], "new": true, "t": {"x": 1, "y": 5, "u": {"k": 1, "m": 2}}})"));
+}
+
+TEST(Merge, ValueAndTableReplaceEachOther) {
+  auto base = parsed("a = 1\n[t]\nx = 1\n");
+  merge_config(base, parsed("t = 3\n[a]\ny = 2\n"));
+  expect_same(base, json::parse(R"({"a": {"y": 2}, "t": 3})"));
+}
+
+TEST(Setting, ValuesHaveTheirTomlType) {
+  EXPECT_EQ(with("steps=500").at("steps"), 500);
+  EXPECT_TRUE(with("steps=500").at("steps").is_number_integer());
+  EXPECT_TRUE(with("lr=1.0").at("lr").is_number_float());
+  EXPECT_EQ(with("lr=3e-4").at("lr"), 3e-4);
+  EXPECT_EQ(with("flag=true").at("flag"), true);
+  EXPECT_EQ(with("name=\"500\"").at("name"), "500");
+  EXPECT_EQ(with("modes=[12, 16]").at("modes"), json::array({12, 16}));
+  EXPECT_EQ(with("adam={ lr = 0.5, ema = 0.9 }").at("adam").at("ema"), 0.9);
+}
+
+TEST(Setting, BareWordsAreStrings) {
+  EXPECT_EQ(with("optimizer=lbfgs").at("optimizer"), "lbfgs");
+  EXPECT_EQ(with("device=cuda:0").at("device"), "cuda:0");
+  EXPECT_EQ(with("out=a=b").at("out"), "a=b");
+  EXPECT_EQ(with("note=").at("note"), "");
+  EXPECT_EQ(with("day=2024-05-01").at("day"), "2024-05-01");
+}
+
+TEST(Setting, NestedKeysReachIntoTablesAndMakeThem) {
+  const auto config = with("train.adam.lr=0.5", parsed("[train]\nsteps = 3\n[train.adam]\nlr = 1\nema = 0.9\n"));
+  expect_same(config, json::parse(R"({"train": {"steps": 3, "adam": {"lr": 0.5, "ema": 0.9}}})"));
+  expect_same(with("a.b.c=1"), json::parse(R"({"a": {"b": {"c": 1}}})"));
+}
+
+TEST(Setting, LaterSettingsWin) { EXPECT_EQ(with("a.b=2", with("a.b=1")).at("a").at("b"), 2); }
+
+TEST(Setting, WrongSyntaxIsRefused) {
+  EXPECT_ERROR(with("steps"), ExitCode::usage, "--set steps: expected key=value");
+  EXPECT_ERROR(with("=5"), ExitCode::usage, "--set =5: expected key=value");
+  EXPECT_ERROR(with("a..b=5"), ExitCode::usage, "--set a..b=5: ");
+  EXPECT_ERROR(with(".a=5"), ExitCode::usage, "--set .a=5: ");
+  EXPECT_ERROR(with("a.=5"), ExitCode::usage, "--set a.=5: ");
+}
+
+TEST(Setting, KeysBelowPlainValuesAreRefused) {
+  const auto config = parsed("steps = 3\nmodes = [1, 2]\n");
+  EXPECT_ERROR(with("steps.more=5", config), ExitCode::usage, "--set steps.more=5: 'more' is below a plain value");
+  EXPECT_ERROR(with("modes.0=5", config), ExitCode::usage, "'0' is below a plain value");
+}
+
+TEST(LoadConfig, ReadsAFile) {
+  const TempDir folder;
+  testing::write_text(folder / "mine.toml", "steps = 3\n");
+  EXPECT_EQ(load_config((folder / "mine.toml").string()).at("steps"), 3);
+}
+
+TEST(LoadConfig, NamesTheFileOfAnError) {
+  const TempDir folder;
+  const auto path = (folder / "mine.toml").string();
+  EXPECT_ERROR(load_config(path), ExitCode::data, path + ": cannot open");
+  testing::write_text(path, "steps = 3\nbroken\n");
+  EXPECT_ERROR(load_config(path), ExitCode::usage, path + ":2: ");
+}
+
+TEST(LoadConfig, UnknownPresetIsRefusedWithTheNearest) {
+  const auto& name = presets().at(0).name;
+  EXPECT_ERROR(load_config(name + "x"), ExitCode::usage,
+               fmt::format("unknown preset '{}x'; did you mean '{}'?", name, name));
+}
+
+TEST(Presets, AreTheFilesOfConfigs) {
+  const auto folder = testing::golden("").parent_path().parent_path().parent_path() / "configs";
+  size_t files = 0;
+  for (const auto& file : std::filesystem::directory_iterator(folder)) files += file.path().extension() == ".toml";
+  EXPECT_EQ(presets().size(), files);
+  for (const auto& preset : presets()) EXPECT_EQ(preset.text, testing::read_text(folder / (preset.name + ".toml")));
+}
+
+TEST(Presets, AllParseAndSayWhatTheyAre) {
+  EXPECT_FALSE(presets().empty());
+  for (const auto& preset : presets()) {
+    const auto config = load_config(preset.name);
+    EXPECT_FALSE(config.empty()) << preset.name;
+    EXPECT_FALSE(preset.summary.empty()) << preset.name << " should begin with a comment line";
+    expect_same(parsed(to_toml(config)), config);
+  }
+}
+
+}  // namespace
+}  // namespace piddm

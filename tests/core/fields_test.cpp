@@ -1,0 +1,174 @@
+#include "piddm/core/fields.h"
+
+#include "piddm/core/config.h"
+#include "piddm/core/registry.h"
+#include "tests/testing.h"
+
+namespace piddm {
+namespace {
+
+enum class Colour { red, green, blue };
+std::vector<std::string> enum_names(Colour) { return {"red", "green", "blue"}; }
+
+struct Inner {
+  double rate = 1e-3;
+  std::vector<int64_t> modes = {32, 32};
+
+  template <class V>
+  void fields(V&& f) {
+    f("rate", rate, "a rate");
+    f("modes", modes, "two numbers");
+  }
+};
+
+struct Outer {
+  bool flag = false;
+  int64_t steps = 100;
+  std::string name = "plain";
+  Colour colour = Colour::green;
+  std::vector<Colour> palette;
+  std::vector<double> weights;
+  Inner inner;
+  json raw = json::object();
+
+  template <class V>
+  void fields(V&& f) {
+    f("flag", flag, "a switch");
+    f("steps", steps, "a count");
+    f("name", name, "a word");
+    f("colour", colour, "one of three");
+    f("palette", palette, "several of three");
+    f("weights", weights, "numbers");
+    f("inner", inner, "a table");
+    f("raw", raw, "anything");
+  }
+};
+
+Outer read(const json& j) {
+  Outer options;
+  read_fields(j, options);
+  return options;
+}
+
+Outer unusual() {
+  Outer o;
+  o.flag = true;
+  o.steps = -9007199254740993;  // not a double
+  o.name = "with \"quotes\", \\ and \xc3\xbc\n";
+  o.colour = Colour::blue;
+  o.palette = {Colour::red, Colour::blue};
+  o.weights = {0.1 + 0.2, 1e-300, 5e-324, -1.7976931348623157e308, 3, 1.0 / 3, 123456789012345680.0};
+  o.inner = {2e-4, {}};
+  o.raw = json{{"type", "fno"}, {"deep", {{"list", {{1, 2}, {3}}}, {"real", 2.0}}}};
+  return o;
+}
+
+TEST(Fields, AbsentKeysKeepTheirDefaults) {
+  const auto o = read({{"steps", 7}, {"inner", {{"rate", 0.5}}}});
+  EXPECT_EQ(o.steps, 7);
+  EXPECT_EQ(o.inner.rate, 0.5);
+  EXPECT_EQ(o.name, "plain");
+  EXPECT_EQ(o.inner.modes, (std::vector<int64_t>{32, 32}));
+}
+
+TEST(Fields, EveryTypeIsRead) {
+  const auto o =
+      read(json::parse(R"({"flag": true, "steps": 3, "name": "x", "colour": "blue", "palette": ["green", "red"],
+                                      "weights": [1, 2.5], "inner": {"modes": [1, 2, 3]}, "raw": [null, "any"]})"));
+  EXPECT_TRUE(o.flag);
+  EXPECT_EQ(o.steps, 3);
+  EXPECT_EQ(o.name, "x");
+  EXPECT_EQ(o.colour, Colour::blue);
+  EXPECT_EQ(o.palette, (std::vector<Colour>{Colour::green, Colour::red}));
+  EXPECT_EQ(o.weights, (std::vector<double>{1, 2.5}));
+  EXPECT_EQ(o.inner.modes, (std::vector<int64_t>{1, 2, 3}));
+  EXPECT_EQ(o.raw, (json::array({nullptr, "any"})));
+}
+
+TEST(Fields, UnknownKeysAreRefusedWithTheNearestName) {
+  EXPECT_ERROR(read({{"setps", 3}}), ExitCode::usage, "unknown key 'setps'; did you mean 'steps'?");
+  EXPECT_ERROR(read({{"inner", {{"mods", 3}}}}), ExitCode::usage,
+               "unknown key of [inner] 'mods'; did you mean 'modes'?");
+  EXPECT_ERROR(read({{"inner", {{"completely_different", 3}}}}), ExitCode::usage, "known: rate, modes");
+  EXPECT_ERROR(read({{"Flag", true}}), ExitCode::usage, "did you mean 'flag'?");
+}
+
+TEST(Fields, UnknownValuesAreRefusedWithTheNearestName) {
+  EXPECT_ERROR(read({{"colour", "gren"}}), ExitCode::usage, "colour: unknown value 'gren'; did you mean 'green'?");
+  EXPECT_ERROR(read({{"palette", {"red", "ultraviolet"}}}), ExitCode::usage,
+               "palette[1]: unknown value 'ultraviolet'; known: red, green, blue");
+}
+
+TEST(Fields, WrongTypesNameTheKey) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {R"({"flag": 1})", "flag: expected true or false, got 1"},
+      {R"({"steps": 1.5})", "steps: expected a whole number, got 1.5"},
+      {R"({"steps": 2.0})", "steps: expected a whole number, got 2.0"},
+      {R"({"steps": true})", "steps: expected a whole number, got true"},
+      {R"({"name": 3})", "name: expected a string, got 3"},
+      {R"({"colour": 1})", "colour: expected a name, got 1"},
+      {R"({"palette": "red"})", "palette: expected a list, got \"red\""},
+      {R"({"weights": [1, "two"]})", "weights[1]: expected a number, got \"two\""},
+      {R"({"inner": {"rate": "fast"}})", "inner.rate: expected a number, got \"fast\""},
+      {R"({"inner": {"modes": [1, 2.5]}})", "inner.modes[1]: expected a whole number, got 2.5"},
+      {R"({"inner": 3})", "inner: expected a table, got 3"},
+      {R"([1])", "config: expected a table, got [1]"},
+  };
+  for (const auto& [text, message] : cases) EXPECT_ERROR(read(json::parse(text)), ExitCode::usage, message);
+}
+
+TEST(Fields, PathIsPutBeforeTheKeys) {
+  Inner inner;
+  EXPECT_ERROR(read_fields(json{{"rate", false}}, inner, "train.adam"), ExitCode::usage, "train.adam.rate: expected");
+}
+
+TEST(Fields, RoundTripThroughTomlKeepsEveryBit) {
+  const auto before = unusual();
+  const auto written = write_fields(before);
+  const auto after = read(parse_toml(to_toml(written), "round trip"));
+  EXPECT_EQ(after.flag, before.flag);
+  EXPECT_EQ(after.steps, before.steps);
+  EXPECT_EQ(after.name, before.name);
+  EXPECT_EQ(after.colour, before.colour);
+  EXPECT_EQ(after.palette, before.palette);
+  EXPECT_EQ(after.weights, before.weights);
+  EXPECT_EQ(after.inner.rate, before.inner.rate);
+  EXPECT_EQ(after.inner.modes, before.inner.modes);
+  EXPECT_EQ(nlohmann::json(after.raw), nlohmann::json(before.raw));  // TOML does not keep the order of a table
+  EXPECT_TRUE(after.raw.at("deep").at("real").is_number_float());
+}
+
+TEST(Fields, WrittenInTheOrderOfDeclaration) {
+  const auto written = write_fields(Outer{});
+  std::vector<std::string> keys;
+  for (const auto& [key, unused] : written.items()) keys.push_back(key);
+  EXPECT_EQ(keys, (std::vector<std::string>{"flag", "steps", "name", "colour", "palette", "weights", "inner", "raw"}));
+}
+
+TEST(Fields, DescriptionHasEveryKeyDefaultAndMeaning) {
+  const auto text = describe_fields<Outer>();
+  for (const std::string line : {"flag = false", "colour = \"green\"", "inner.rate = 0.001", "inner.modes = [32,32]",
+                                 "# one of three", "# two numbers", "# a table"})
+    EXPECT_THAT(text, ::testing::HasSubstr(line));
+}
+
+TEST(NearestName, PrefersTheSmallestDistance) {
+  const std::vector<std::string> names = {"forward", "inverse", "generate", "reconstruct"};
+  EXPECT_EQ(nearest_name("foward", names), "forward");
+  EXPECT_EQ(nearest_name("invers", names), "inverse");
+  EXPECT_EQ(nearest_name("genreate", names), "generate");
+  EXPECT_EQ(nearest_name("reconstruction", names), "reconstruct");
+  EXPECT_EQ(nearest_name("zzzzzz", names), "");
+  EXPECT_EQ(nearest_name("anything", {}), "");
+}
+
+TEST(Registry, UnknownNamesAreRefusedWithTheNearest) {
+  const Registry<int()> registry("shape",
+                                 {{"circle", "round", [] { return 1; }}, {"square", "four", [] { return 4; }}});
+  EXPECT_EQ(registry.at("square")(), 4);
+  EXPECT_EQ(registry.names(), (std::vector<std::string>{"circle", "square"}));
+  EXPECT_ERROR(registry.at("circel"), ExitCode::usage, "unknown shape 'circel'; did you mean 'circle'?");
+}
+
+}  // namespace
+}  // namespace piddm

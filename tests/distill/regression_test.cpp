@@ -1,0 +1,115 @@
+#include "piddm/distill/regression.h"
+
+#include "tests/testing.h"
+#include "tests/tiny.h"
+
+namespace piddm {
+namespace {
+
+constexpr uint64_t kSeed = 31;
+constexpr int64_t kChunk = 6;
+
+/// A teacher's pairs, a student with other weights, and both terms of the loss computed by hand.
+class RegressionTest : public ::testing::Test {
+ protected:
+  static PairOptions pair_options() {
+    return {.euler_steps = 3, .chunk = kChunk, .every = 4, .pool = 2, .held_out = 5};
+  }
+
+  Regression objective(const RegressionOptions& options, int64_t batch = kChunk) {
+    return Regression(student_, model_.pde, model_.normalizer, source_, pair_options(), options, batch, kSeed);
+  }
+
+  struct Terms {
+    double sample, physics;
+  };
+  Terms terms_of(const Pairs& pairs) const {
+    const torch::NoGradGuard no_grad;
+    const auto x = student_(pairs.latents);
+    const auto r = model_.pde->residual(model_.normalizer.to_physical(x)).interior.to(torch::kFloat64) *
+                   model_.pde->residual_scale();
+    return {(x - pairs.targets).to(torch::kFloat64).square().mean().item<double>(), r.square().mean().item<double>()};
+  }
+  Terms terms_of_chunks(int64_t first, int64_t last) {
+    std::vector<Tensor> latents, targets;
+    for (int64_t i = first; i <= last; ++i) {
+      const auto chunk = source_.chunk(i);
+      latents.push_back(chunk.latents), targets.push_back(chunk.targets);
+    }
+    return terms_of({torch::cat(latents), torch::cat(targets)});
+  }
+
+  static double total(const Loss& loss) { return loss.total.item<double>(); }
+
+  testing::TempDir cache_;
+  Model model_ = testing::tiny_student(testing::all_heads(), 2);
+  Student student_{model_};
+  PairSource source_{testing::tiny_teacher(1), kSeed, pair_options(), cache_.path()};
+};
+
+TEST_F(RegressionTest, AddsTheResidualWithARisingWeight) {
+  auto loss = objective({.lambda = 3, .physics_from = 1, .physics_ramp = 2});
+  const auto expected = terms_of_chunks(0, 0);  // a batch is the whole first chunk
+  ASSERT_GT(expected.physics, 0.01 * expected.sample);
+  const std::vector<double> lambda = {0, 0, 1.5, 3};
+  for (int64_t step = 0; step < 4; ++step) {
+    const auto value = loss.loss(step);
+    EXPECT_NEAR(total(value), expected.sample + lambda[step] * expected.physics, 1e-5 * total(value)) << step;
+    EXPECT_EQ(value.terms[0].first, "sample");
+    EXPECT_NEAR(value.terms[0].second.item<double>(), expected.sample, 1e-5 * expected.sample);
+    EXPECT_EQ(value.terms[1].first, "pde_error");
+    EXPECT_NEAR(value.terms[1].second.item<double>(), expected.physics, 1e-5 * expected.physics);
+  }
+}
+
+// Two batches of one chunk each go through a pool of two chunks exactly once.
+TEST_F(RegressionTest, TrainsOnTheNewestChunks) {
+  auto loss = objective({.lambda = 0, .physics_from = 0, .physics_ramp = 1});
+  for (const int64_t window : {1, 2, 5}) {
+    const double mean = (total(loss.loss(4 * window)) + total(loss.loss(4 * window + 1))) / 2;
+    EXPECT_NEAR(mean, terms_of_chunks(window - 1, window).sample, 1e-5 * mean) << window;
+    EXPECT_GT(std::abs(mean - terms_of_chunks(window, window).sample), 1e-4 * mean);
+  }
+}
+
+TEST_F(RegressionTest, IsAFunctionOfTheStep) {
+  auto first = objective({}, 4), second = objective({}, 4);
+  std::vector<double> values;
+  for (int64_t step = 0; step < 10; ++step) values.push_back(total(first.loss(step)));
+  for (const int64_t step : {9, 2, 5}) EXPECT_EQ(total(second.loss(step)), values[step]);
+  EXPECT_NE(values[0], values[1]);
+}
+
+TEST_F(RegressionTest, ValidatesWithTheFullWeightOnHeldOutPairs) {
+  const auto expected = terms_of(source_.held_out());
+  auto whole = objective({.lambda = 3, .physics_from = 1000, .physics_ramp = 5});
+  EXPECT_NEAR(whole.validate().value(), expected.sample + 3 * expected.physics, 1e-5 * expected.sample);
+  auto sample = objective({.lambda = 3, .physics_from = 1000, .physics_ramp = 5, .stop_on = StopOn::sample});
+  EXPECT_NEAR(sample.validate().value(), expected.sample, 1e-5 * expected.sample);
+}
+
+TEST_F(RegressionTest, LambdaZeroIgnoresPhysics) {
+  const auto gradient = [&](double lambda) {
+    auto loss = objective({.lambda = lambda, .physics_from = 0, .physics_ramp = 1});
+    const auto value = loss.loss(2);
+    EXPECT_GT(value.terms[1].second.item<double>(), 0);
+    const auto parameters = model_.network->parameters();
+    return std::pair{total(value) - value.terms[0].second.item<double>(),
+                     torch::autograd::grad({value.total}, {parameters.front()})[0]};
+  };
+  const auto pairs = source_.chunk(0);
+  const auto plain = torch::autograd::grad({(student_(pairs.latents) - pairs.targets).square().mean()},
+                                           {model_.network->parameters().front()})[0];
+  const auto [excess, without] = gradient(0);
+  EXPECT_EQ(excess, 0);
+  EXPECT_LT(testing::relative_error(without, plain), 1e-4);
+  EXPECT_GT(testing::relative_error(gradient(10).second, plain), 1e-2);
+}
+
+TEST_F(RegressionTest, RefusesSenselessWeights) {
+  EXPECT_ERROR(objective({.lambda = -1}), ExitCode::usage, "distill.loss.lambda");
+  EXPECT_ERROR(objective({.physics_ramp = 0}), ExitCode::usage, "physics_ramp");
+}
+
+}  // namespace
+}  // namespace piddm

@@ -1,0 +1,176 @@
+#include "piddm/model/student.h"
+
+#include "tests/model/gradient.h"
+#include "tests/tiny.h"
+
+namespace piddm {
+namespace {
+
+using testing::all_heads;
+using testing::gradient_error;
+using testing::parameter_gradient_error;
+using testing::relative_error;
+using testing::tiny_student;
+
+constexpr int64_t kGrid = testing::kTinyGrid;
+constexpr double kRounding = 1e-12;
+
+HeadOptions heads(bool band_limited, bool smooth, bool bounded) {
+  HeadOptions h;
+  h.band_limited = band_limited;
+  h.smooth = smooth;
+  h.bounded = bounded;
+  return h;
+}
+
+/// cos(2 pi (k1 i + k2 j)/n + 1).
+Tensor wave(int64_t k1, int64_t k2) {
+  const auto i = torch::arange(kGrid, torch::kFloat64);
+  return torch::cos(2 * M_PI * (k1 * i.unsqueeze(1) + k2 * i.unsqueeze(0)) / kGrid + 1);
+}
+
+/// S[k-1,i] = c_k sin(pi k (i+1/2)/n), orthonormal.
+Tensor sines(int64_t n) {
+  const auto k = torch::arange(1, n + 1, torch::kFloat64).unsqueeze(1);
+  const auto s = torch::sin(M_PI * k * (torch::arange(n, torch::kFloat64).unsqueeze(0) + 0.5) / static_cast<double>(n));
+  return s / s.norm(2, 1, true);
+}
+
+class StudentTest : public ::testing::Test {
+ protected:
+  StudentTest() { model.network->to(torch::kFloat64); }
+
+  /// Output in physical units.
+  Tensor physical(const HeadOptions& h, const Tensor& latent) const {
+    const torch::NoGradGuard no_grad;
+    return model.normalizer.to_physical(Student(model, h)(latent));
+  }
+  Tensor solution(const HeadOptions& h) const { return physical(h, e).select(1, 0); }
+  Tensor coefficient(const HeadOptions& h) const { return physical(h, e).select(1, 1); }
+
+  Model model = tiny_student();
+  const Tensor e = model.latents(3, Stream::latents, 0, 4).to(torch::kFloat64);
+  const HeadOptions plain;
+};
+
+TEST_F(StudentTest, PlainIsNoiseMinusVelocity) {
+  const auto v = (*model.network)(e, torch::ones({1}, torch::kFloat64));
+  EXPECT_TRUE(Student(model, plain)(e).equal(e - v));
+}
+
+TEST_F(StudentTest, TakesTheHeadsOfItsModel) {
+  EXPECT_TRUE(Student(model)(e).equal(Student(model, all_heads())(e)));
+  EXPECT_GT(relative_error(Student(model)(e), Student(model, plain)(e)), 1e-2);
+}
+
+TEST_F(StudentTest, CostsOneEvaluationASample) {
+  const WorkMeter meter(*model.network);
+  const Student student(model);
+  student(e).sum().backward();
+  EXPECT_EQ(meter.spent().forward, 4);
+  EXPECT_EQ(meter.spent().backward, 4);
+}
+
+TEST_F(StudentTest, SmoothHeadFiltersTheSineModes) {
+  const auto s = sines(kGrid), k = torch::arange(1, kGrid + 1, torch::kFloat64);
+  const auto lambda = 4.0 * kGrid * kGrid * torch::sin(M_PI * k / (2 * kGrid)).square();
+  auto h = heads(false, true, false);
+  h.smooth_modes = 5;
+  const auto filter = 1 / (1 + (lambda.unsqueeze(0) + lambda.unsqueeze(1)) / std::pow(5 * M_PI, 2));
+  const auto before = s.matmul(solution(plain)).matmul(s.t()), after = s.matmul(solution(h)).matmul(s.t());
+  EXPECT_LT(relative_error(after, before * filter), kRounding);
+  EXPECT_LT(relative_error(coefficient(h), coefficient(plain)), kRounding);
+}
+
+TEST_F(StudentTest, SmoothHeadVanishesOnTheWallToFirstOrder) {
+  std::vector<double> on_wall;  // linear extrapolation to the wall over the RMS of the field
+  for (const int64_t n : {16, 64}) {
+    model.pde = make_pde({"darcy", n});
+    auto h = heads(false, true, false);
+    h.smooth_modes = 1;
+    const torch::NoGradGuard no_grad;
+    const auto latent = model.latents(3, Stream::latents, 0, 8).to(torch::kFloat64);
+    const auto u = model.normalizer.to_physical(Student(model, h)(latent)).select(1, 0);
+    const auto wall = 1.5 * u.select(1, 0) - 0.5 * u.select(1, 1);
+    on_wall.push_back((wall.square().mean() / u.square().mean()).sqrt().item<double>());
+  }
+  EXPECT_LT(on_wall[0], 0.1);
+  EXPECT_LT(on_wall[1], on_wall[0] / 4);
+}
+
+TEST_F(StudentTest, BoundedHeadHasItsClosedForm) {
+  auto h = heads(false, false, true);
+  h.bounded_gain = 3;
+  const auto a = coefficient(plain);
+  EXPECT_LT(relative_error(coefficient(h), 7.5 + 4.5 * torch::tanh(3 * (a - 7.5) / 4.5)), kRounding);
+  EXPECT_LT(relative_error(solution(h), solution(plain)), kRounding);
+}
+
+TEST_F(StudentTest, BoundedHeadStaysBetweenTheTwoValues) {
+  const auto a = coefficient(heads(false, false, true)), raw = coefficient(plain);
+  EXPECT_LT(raw.min().item<double>(), 3);
+  EXPECT_GT(raw.max().item<double>(), 12);
+  EXPECT_GT(a.min().item<double>(), 3);
+  EXPECT_LT(a.max().item<double>(), 12);
+}
+
+TEST_F(StudentTest, BoundedHeadSaturatesAtTheTwoValues) {
+  const auto a = physical(heads(false, false, true), 1e6 * e).select(1, 1);
+  EXPECT_NEAR(a.min().item<double>(), 3, 1e-12);
+  EXPECT_NEAR(a.max().item<double>(), 12, 1e-12);
+}
+
+TEST_F(StudentTest, BandLimitedIgnoresModesOutsideTheBlock) {
+  // The network has 4x4 modes: k1 in -2..1, k2 in 0..2.
+  for (const auto& [k1, k2] :
+       std::vector<std::pair<int64_t, int64_t>>{{3, 0}, {0, 3}, {-3, 1}, {2, 1}, {8, 8}, {5, -7}}) {
+    const auto moved = e + wave(k1, k2);
+    EXPECT_LT(relative_error(Student(model)(moved), Student(model)(e)), kRounding) << k1 << " " << k2;
+    EXPECT_GT(relative_error(Student(model, plain)(moved), Student(model, plain)(e)), 1e-2) << k1 << " " << k2;
+  }
+}
+
+TEST_F(StudentTest, BandLimitedSeesTheModesOfTheBlock) {
+  for (const auto& [k1, k2] : std::vector<std::pair<int64_t, int64_t>>{{0, 0}, {1, 0}, {2, 0}, {-2, 1}, {1, 2}})
+    EXPECT_GT(relative_error(Student(model)(e + wave(k1, k2)), Student(model)(e)), 1e-2) << k1 << " " << k2;
+}
+
+TEST_F(StudentTest, BandLimitedOfALatentInTheBlockIsPlain) {
+  const auto latent = (wave(0, 0) + wave(1, 1) - wave(-2, 2)).expand({1, 2, kGrid, kGrid});
+  EXPECT_LT(relative_error(Student(model, heads(true, false, false))(latent), Student(model, plain)(latent)),
+            kRounding);
+}
+
+TEST_F(StudentTest, GradientOfTheLatentMatchesDifferences) {
+  for (const auto& h :
+       {plain, heads(true, false, false), heads(false, true, false), heads(false, false, true), all_heads()}) {
+    const Student student(model, h);
+    EXPECT_LT(gradient_error([&](const Tensor& v) { return student(v).pow(3).sum(); }, e), 1e-6);
+  }
+}
+
+TEST_F(StudentTest, GradientOfTheParametersMatchesDifferences) {
+  const Student student(model);
+  for (const auto& entry : model.network->named_parameters())
+    EXPECT_LT(parameter_gradient_error([&] { return student(e).pow(3).sum(); }, entry.value()), 1e-6) << entry.key();
+}
+
+TEST_F(StudentTest, Float32AgreesWithFloat64) {
+  const auto exact = Student(model)(e);
+  model.network->to(torch::kFloat32);
+  const auto rounded = Student(model)(e.to(torch::kFloat32));
+  EXPECT_EQ(rounded.scalar_type(), torch::kFloat32);
+  EXPECT_LT(relative_error(rounded, exact), 1e-5);
+}
+
+TEST_F(StudentTest, WrongHeadOptionsAreRefused) {
+  auto h = all_heads();
+  h.smooth_modes = 0;
+  EXPECT_ERROR(Student(model, h), ExitCode::usage, "heads.smooth_modes: must be positive, got 0");
+  h = all_heads();
+  h.bounded_gain = -1;
+  EXPECT_ERROR(Student(model, h), ExitCode::usage, "heads.bounded_gain: must be positive, got -1");
+}
+
+}  // namespace
+}  // namespace piddm

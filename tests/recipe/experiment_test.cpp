@@ -1,0 +1,91 @@
+#include "piddm/recipe/experiment.h"
+
+#include "piddm/core/config.h"
+#include "piddm/recipe/demo.h"
+#include "tests/testing.h"
+#include "tests/tiny.h"
+
+namespace piddm {
+namespace {
+
+json tiny_config() {
+  return parse_toml(R"(
+pde = { name = "darcy", grid = 16 }
+data = { n = 8 }
+model = { type = "fno", width = 4, modes = [4, 4], layers = 2, lifting = 8, projection = 8 }
+[train]
+steps = 3
+batch = 4
+[distill]
+pairs = { euler_steps = 2, chunk = 4, every = 2, pool = 2, held_out = 4 }
+train = { steps = 3, batch = 4, validate_every = 1 }
+)",
+                    "tiny");
+}
+
+TEST(Experiment, WritesItselfAndReadsItBack) {
+  const auto config = write_fields(parse_experiment(tiny_config()));
+  EXPECT_EQ(config.at("pde").at("grid"), 16);
+  EXPECT_EQ(config.at("distill").at("train").at("validate_every"), 1);
+  EXPECT_EQ(config.at("train").at("adam").at("lr"), AdamOptions().lr);
+  EXPECT_EQ(write_fields(parse_experiment(parse_toml(to_toml(config), "again"))), config);
+}
+
+TEST(Experiment, ThePresetsAreReadStrictly) {
+  for (const auto& preset : presets()) {
+    const auto config = load_config(preset.name);
+    if (!config.contains("experiment")) {
+      EXPECT_NO_THROW(parse_experiment(config)) << preset.name;
+      continue;
+    }
+    DemoOptions options;
+    EXPECT_NO_THROW(read_fields(config, options)) << preset.name;
+  }
+}
+
+TEST(Experiment, NamesAWrongKeyAndType) {
+  const auto with = [](const std::string& setting) {
+    auto config = tiny_config();
+    apply_setting(config, setting);
+    return parse_experiment(config);
+  };
+  EXPECT_ERROR(with("train.stesp=3"), ExitCode::usage, "did you mean 'steps'");
+  EXPECT_ERROR(with("train.steps=many"), ExitCode::usage, "train.steps");
+  EXPECT_ERROR(with("distill.loss.stop_on=totla"), ExitCode::usage, "did you mean 'total'");
+  EXPECT_ERROR(with("seed=-1"), ExitCode::usage, "seeds must not be negative");
+}
+
+TEST(Experiment, TrainsATeacherThatLoadsAndAStudentThatKnowsIt) {
+  const testing::TempDir folder;
+  const auto experiment = parse_experiment(tiny_config());
+  const auto data = training_data(experiment);
+  EXPECT_EQ(data.size(), 8);
+  const auto teacher = train_teacher(experiment, data, folder / "teacher", torch::kCPU, false);
+  const auto loaded = load_model(folder / "teacher");
+  EXPECT_EQ(loaded.kind, ModelKind::teacher);
+  const auto student = distill_student(experiment, loaded, folder / "student", folder / "pairs", false);
+  EXPECT_EQ(load_model(folder / "student" / "model").kind, ModelKind::student);
+  EXPECT_EQ(student.provenance.at("teacher").at("experiment"), teacher.provenance.at("experiment"));
+  EXPECT_EQ(student.provenance.at("steps"), 3);
+  for (const char* run : {"teacher", "student"}) EXPECT_TRUE(std::filesystem::exists(folder / run / "curves.png"));
+  EXPECT_ERROR(distill_student(experiment, student, folder / "again", folder / "pairs", false), ExitCode::usage,
+               "starts from a teacher");
+  EXPECT_ERROR(train_teacher(experiment, data, folder / "teacher", torch::kCPU, false), ExitCode::usage,
+               "already holds a run");
+}
+
+TEST(Experiment, RefusesDataThatDoNotFit) {
+  const testing::TempDir folder;
+  auto experiment = parse_experiment(tiny_config());
+  const auto data = training_data(experiment);
+  auto one = data;
+  one.fields = data.fields.narrow(0, 0, 1);
+  EXPECT_ERROR(train_teacher(experiment, one, folder / "run", torch::kCPU, false), ExitCode::data,
+               "at least 2 samples");
+  experiment.pde.grid = 32;
+  EXPECT_ERROR(train_teacher(experiment, data, folder / "run", torch::kCPU, false), ExitCode::data, "16");
+  EXPECT_FALSE(std::filesystem::exists(folder / "run"));
+}
+
+}  // namespace
+}  // namespace piddm
