@@ -31,6 +31,8 @@ void train(const Context& context, const Options& o) {
   require<UsageError>(!o.out.empty(), "--out is required: the run folder");
   const auto experiment = experiment_of(context, o);
   check_output(o.out, {});
+  require<UsageError>(o.resume || !std::filesystem::exists(std::filesystem::path(o.out) / "config.toml"),
+                      "{} already holds a run: continue it with --resume or choose another --out", o.out);  // before data are generated
   const auto model = train_teacher(experiment, training_data(experiment), o.out, context.device(), o.resume);
   context.print({{"run", o.out}, {"model", o.out + "/model"}, {"provenance", model.provenance}},
                 fmt::format("teacher: {0}/model    curves: {0}/curves.png", o.out));

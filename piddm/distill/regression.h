@@ -4,7 +4,7 @@
 //   L = ||d(e) - x_0||^2 + lambda ||R(d(e))||^2       means over entries; R in the unit of the PDE
 //
 // With huber = c > 0 the square d^2 of an entry becomes 2 c (sqrt(d^2 + c^2) - c): d^2 for small d, 2 c |d| for large. Squares make the student a
-// conditional mean, which blurs a two-valued coefficient and takes variance from the solution; large errors counted linearly keep it sharp.
+// conditional mean, which blurs a two-valued coefficient; large errors counted linearly keep it sharp.
 //
 // lambda rises linearly from 0 between `physics_from` and `physics_from + physics_ramp`: switched on before the student tracks the teacher,
 // trivial fields of low residual win.

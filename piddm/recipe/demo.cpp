@@ -56,6 +56,7 @@ class Demo {
   static Experiment plain(Experiment experiment) {
     experiment.distill.heads = {};
     experiment.distill.loss.lambda = 0;
+    experiment.distill.loss.huber = 0;
     return experiment;
   }
 

@@ -60,7 +60,7 @@ TEST_F(CliErrors, WrongValuesAreUsageErrors) {
                  "this model is a student");
   expect_failure({"distill", "--teacher", shop_.at("student"), "--out", out("run")}, ExitCode::usage,
                  "this model is a student");
-  expect_failure({"train", shop_.config(), "--out", out("run"), "--set", "train.steps=0"}, ExitCode::usage,
+  expect_failure({"train", shop_.config(), "--out", out("run"), "--set", "train.steps=0", "--quiet"}, ExitCode::usage,
                  "train.steps");
 }
 

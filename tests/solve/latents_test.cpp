@@ -65,7 +65,7 @@ TEST(MinimizeLatents, CountsEvaluations) {
 }
 
 TEST(MinimizeLatents, ASampleThatIsNotFiniteStaysAndHarmsNoOther) {
-  const auto factor = torch::tensor({1.0, 1.0, NAN}, torch::kFloat64);
+  const auto factor = torch::tensor({1.0, 1.0, std::nan("")}, torch::kFloat64);
   const auto broken = [&](const Tensor& x) { return factor * quadratic(x); };
   for (const auto optimizer : {LatentOptimizer::gd, LatentOptimizer::lbfgs}) {
     const auto x = minimize_latents(broken, start(), {optimizer, 5, 0.3});
