@@ -2,13 +2,25 @@
 
 namespace piddm {
 
+namespace {
+
+Tensor weights_of_channels(const Pde& pde, double solution_weight) {
+  auto weights = torch::ones({pde.num_channels(), 1, 1}, torch::kFloat64);
+  weights.narrow(0, 0, pde.num_solution_channels()).fill_(solution_weight);
+  return weights / weights.mean();
+}
+
+}  // namespace
+
 Regression::Regression(const Student& student, PdePtr pde, const Normalizer& normalizer, PairSource& pairs,
                        const PairOptions& pair_options, const RegressionOptions& options, int64_t batch, uint64_t seed)
     : student_(student), pde_(std::move(pde)), normalizer_(normalizer), source_(pairs), pair_options_(pair_options),
       options_(options), batch_(batch), seed_(seed) {
   require<UsageError>(options.lambda >= 0, "distill.loss.lambda: must not be negative, got {}", options.lambda);
   require<UsageError>(options.huber >= 0, "distill.loss.huber: must not be negative, got {}", options.huber);
+  require<UsageError>(options.solution_weight > 0, "distill.loss.solution_weight: must be positive, got {}", options.solution_weight);
   require<UsageError>(options.physics_ramp >= 1, "distill.loss.physics_ramp: must be at least 1, got {}", options.physics_ramp);
+  channel_weights_ = weights_of_channels(*pde_, options.solution_weight);
 }
 
 double Regression::lambda_at(int64_t step) const {
@@ -31,7 +43,8 @@ void Regression::refresh(int64_t window) {
 Tensor Regression::sample_term(const Tensor& x, const Tensor& x0) const {
   const auto square = (x - x0).square();
   const double c = options_.huber;
-  return c > 0 ? (2 * c * ((square + c * c).sqrt() - c)).mean() : square.mean();
+  const auto error = c > 0 ? 2 * c * ((square + c * c).sqrt() - c) : square;
+  return (error * channel_weights_.to(error.device(), error.scalar_type())).mean();
 }
 
 Loss Regression::terms(const Tensor& e, const Tensor& x0, double lambda) const {

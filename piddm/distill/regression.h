@@ -5,6 +5,8 @@
 //
 // With huber = c > 0 the square d^2 of an entry becomes 2 c (sqrt(d^2 + c^2) - c): d^2 for small d, 2 c |d| for large. Squares make the student a
 // conditional mean, which blurs a two-valued coefficient; large errors counted linearly keep it sharp.
+// solution_weight > 1 gives the solution channels more of the sample term (the weights have mean 1): their errors are small beside those at the edges of
+// a coefficient, and left to itself the physics term would rather shrink u than leave a residual.
 //
 // lambda rises linearly from 0 between `physics_from` and `physics_from + physics_ramp`: switched on before the student tracks the teacher,
 // trivial fields of low residual win.
@@ -25,6 +27,7 @@ inline std::vector<std::string> enum_names(StopOn) { return {"total", "sample"};
 struct RegressionOptions {
   double lambda = 10;
   double huber = 0;
+  double solution_weight = 1;
   int64_t physics_from = 0;
   int64_t physics_ramp = 200;
   StopOn stop_on = StopOn::total;
@@ -33,6 +36,7 @@ struct RegressionOptions {
   void fields(V&& f) {
     f("lambda", lambda, "weight of the physics term; 0: pure distillation");
     f("huber", huber, "error beyond which the sample term grows linearly; 0: squares throughout");
+    f("solution_weight", solution_weight, "weight of a solution channel in the sample term; a coefficient's is 1");
     f("physics_from", physics_from, "step at which the physics term sets in");
     f("physics_ramp", physics_ramp, "steps over which it rises to lambda");
     f("stop_on", stop_on, "held-out loss that decides early stopping: total or sample");
@@ -66,6 +70,7 @@ class Regression : public Objective {
   Pairs pool_;
   std::optional<BatchOrder> order_;
   Pairs held_out_;
+  Tensor channel_weights_;  ///< [C,1,1], mean 1
 };
 
 }  // namespace piddm

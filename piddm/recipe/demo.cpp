@@ -55,8 +55,7 @@ class Demo {
  private:
   static Experiment plain(Experiment experiment) {
     experiment.distill.heads = {};
-    experiment.distill.loss.lambda = 0;
-    experiment.distill.loss.huber = 0;
+    experiment.distill.loss = {.lambda = 0};
     return experiment;
   }
 

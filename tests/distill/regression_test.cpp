@@ -106,6 +106,18 @@ TEST_F(RegressionTest, LambdaZeroIgnoresPhysics) {
   EXPECT_GT(testing::relative_error(gradient(10).second, plain), 1e-2);
 }
 
+TEST_F(RegressionTest, HuberCountsLargeErrorsLinearly) {
+  const auto pairs = source_.chunk(0);
+  const auto error = (student_(pairs.latents) - pairs.targets).detach().to(torch::kFloat64).abs();
+  const auto term = [&](double c) { return total(objective({.lambda = 0, .huber = c}).loss(0)); };
+  const double c = 0.3;
+  const auto expected = (2 * c * ((error.square() + c * c).sqrt() - c)).mean().item<double>();
+  EXPECT_NEAR(term(c), expected, 1e-5 * expected);
+  const double linear = error.mean().item<double>(), square = error.square().mean().item<double>();
+  EXPECT_NEAR(term(1e-4) / 2e-4, linear, 1e-2 * linear);
+  EXPECT_NEAR(term(100), square, 1e-2 * square);
+}
+
 TEST_F(RegressionTest, RefusesSenselessWeights) {
   EXPECT_ERROR(objective({.lambda = -1}), ExitCode::usage, "distill.loss.lambda");
   EXPECT_ERROR(objective({.physics_ramp = 0}), ExitCode::usage, "physics_ramp");
