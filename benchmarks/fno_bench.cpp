@@ -12,7 +12,14 @@ namespace piddm {
 namespace {
 
 FnoOptions demo_size(SpectralForm form) {
-  return {.channels = 2, .modes = {12, 12}, .width = 16, .layers = 4, .lifting = 48, .projection = 48, .time_features = 32, .spectral = form};
+  return {.channels = 2,
+          .modes = {12, 12},
+          .width = 16,
+          .layers = 4,
+          .lifting = 48,
+          .projection = 48,
+          .time_features = 32,
+          .spectral = form};
 }
 
 FnoOptions paper_size(SpectralForm form) {
@@ -32,7 +39,8 @@ void forward(benchmark::State& state, const FnoOptions& options, int64_t grid) {
 void training_step(benchmark::State& state, const FnoOptions& options, int64_t grid) {
   Fno network(options, 0);
   Adam adam(network, {});
-  FlowMatching objective(network, process_registry().at("linear")(), torch::randn({256, 2, grid, grid}), state.range(0), 0);
+  FlowMatching objective(network, process_registry().at("linear")(), torch::randn({256, 2, grid, grid}), state.range(0),
+                         0);
   int64_t step = 0;
   for (auto _ : state) {
     adam.zero_grad();
@@ -51,9 +59,21 @@ int main(int argc, char** argv) {
   for (const auto& [form, name] : {std::pair{SpectralForm::gemm, "gemm"}, {SpectralForm::fft, "fft"}}) {
     const std::string suffix = std::string("/") + name;
     const auto small = demo_size(form), paper = paper_size(form);
-    benchmark::RegisterBenchmark(("forward/32x32/width16" + suffix).c_str(), [=](auto& s) { forward(s, small, 32); })->Arg(1)->Arg(32)->Arg(64)->UseRealTime()->Unit(benchmark::kMillisecond);
-    benchmark::RegisterBenchmark(("training_step/32x32/width16" + suffix).c_str(), [=](auto& s) { training_step(s, small, 32); })->Arg(32)->UseRealTime()->Unit(benchmark::kMillisecond);
-    benchmark::RegisterBenchmark(("forward/128x128/width64" + suffix).c_str(), [=](auto& s) { forward(s, paper, 128); })->Arg(1)->UseRealTime()->Unit(benchmark::kMillisecond);
+    benchmark::RegisterBenchmark(("forward/32x32/width16" + suffix).c_str(), [=](auto& s) { forward(s, small, 32); })
+        ->Arg(1)
+        ->Arg(32)
+        ->Arg(64)
+        ->UseRealTime()
+        ->Unit(benchmark::kMillisecond);
+    benchmark::RegisterBenchmark(("training_step/32x32/width16" + suffix).c_str(),
+                                 [=](auto& s) { training_step(s, small, 32); })
+        ->Arg(32)
+        ->UseRealTime()
+        ->Unit(benchmark::kMillisecond);
+    benchmark::RegisterBenchmark(("forward/128x128/width64" + suffix).c_str(), [=](auto& s) { forward(s, paper, 128); })
+        ->Arg(1)
+        ->UseRealTime()
+        ->Unit(benchmark::kMillisecond);
   }
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();

@@ -48,8 +48,10 @@ void info(const Context& context, const std::string& file) {
   json channels = json::object();
   for (size_t c = 0; c < data.channels.size(); ++c) {
     const auto x = data.fields.select(1, static_cast<int64_t>(c)).to(torch::kFloat64);
-    const double mean = x.mean().item<double>(), std = x.std(false).item<double>(), low = x.min().item<double>(), high = x.max().item<double>();
-    table.add_row({data.channels[c], shape_string(x), format_number(mean), format_number(std), format_number(low), format_number(high)});
+    const double mean = x.mean().item<double>(), std = x.std(false).item<double>(), low = x.min().item<double>(),
+                 high = x.max().item<double>();
+    table.add_row({data.channels[c], shape_string(x), format_number(mean), format_number(std), format_number(low),
+                   format_number(high)});
     channels[data.channels[c]] = {{"mean", mean}, {"std", std}, {"min", low}, {"max", high}};
   }
   context.print({{"file", file}, {"n", data.size()}, {"channels", channels}, {"description", data.description}},
@@ -62,21 +64,25 @@ void add_data(CLI::App& app, Context& context) {
   auto* data = app.add_subcommand("data", "Make, check and look at data files");
   data->require_subcommand(1);
 
-  auto* make_command = add_command(*data, context, "make", "Generate samples of a PDE from its law: same seed, same file");
+  auto* make_command =
+      add_command(*data, context, "make", "Generate samples of a PDE from its law: same seed, same file");
   auto options = std::make_shared<MakeOptions>();
   make_command->add_option("pde", options->pde.name, "name of the PDE; see `piddm list pdes`")->required();
   make_command->add_option("--n", options->n, "samples")->capture_default_str();
   make_command->add_option("--grid", options->pde.grid, "points a side")->capture_default_str();
-  make_command->add_option("--first", options->first, "number of the first sample of the seed's stream")->capture_default_str();
+  make_command->add_option("--first", options->first, "number of the first sample of the seed's stream")
+      ->capture_default_str();
   make_command->add_option("--dtype", options->dtype, "float32 or float64")->capture_default_str();
   make_command->add_option("--out", options->out, "file to write: .npz or .safetensors")->required();
   make_command->callback([&context, options] { context.run = [&context, options] { make(context, *options); }; });
 
   auto file = std::make_shared<std::string>(), pde = std::make_shared<std::string>();
-  auto* check_command = add_command(*data, context, "check", "Judge a data file: residual, ranges, constraints, reference solve");
+  auto* check_command =
+      add_command(*data, context, "check", "Judge a data file: residual, ranges, constraints, reference solve");
   check_command->add_option("file", *file, "data file")->required();
   check_command->add_option("--pde", *pde, "PDE, where the file does not say");
-  check_command->callback([&context, file, pde] { context.run = [&context, file, pde] { check(context, *file, *pde); }; });
+  check_command->callback(
+      [&context, file, pde] { context.run = [&context, file, pde] { check(context, *file, *pde); }; });
 
   auto* info_command = add_command(*data, context, "info", "Show channels, statistics and origin of a data file");
   info_command->add_option("file", *file, "data file")->required();

@@ -1,8 +1,8 @@
+#include "piddm/recipe/demo.h"
 #include "cli/command.h"
 #include "piddm/core/config.h"
 #include "piddm/core/log.h"
 #include "piddm/core/stopwatch.h"
-#include "piddm/recipe/demo.h"
 
 namespace piddm::cli {
 
@@ -22,11 +22,14 @@ void demo(const Context& context, const Options& o) {
   DemoOptions options;
   read_fields(config, options);
   check_output(o.out + "/report.json", {});
-  spdlog::info("Darcy flow from nothing: data, teacher, distillation, PIDDM student, tasks. Interrupt it any time; the same command continues.");
+  spdlog::info(
+      "Darcy flow from nothing: data, teacher, distillation, PIDDM student, tasks. Interrupt it any time; the same "
+      "command continues.");
   const Stopwatch watch;
   const auto report = run_demo(options, o.out, context.device());
   context.print(report, "\n" + format_demo(report) +
-                            fmt::format("\nreport:   {0}/report.md, report.json\npictures: {0}/samples.png, tasks.png\nsteps:    {0}/steps  ({1:.0f} s this time)\n",
+                            fmt::format("\nreport:   {0}/report.md, report.json\npictures: {0}/samples.png, "
+                                        "tasks.png\nsteps:    {0}/steps  ({1:.0f} s this time)\n",
                                         o.out, watch.seconds()));
 }
 
@@ -36,7 +39,10 @@ void add_demo(CLI::App& app, Context& context) {
   auto* command = add_command(app, context, "demo", "The whole pipeline on Darcy flow in minutes: start here");
   auto o = std::make_shared<Options>();
   command->add_option("--out", o->out, "folder for everything the demo makes")->capture_default_str();
-  command->add_option("--set", o->settings, "key=value, e.g. cases=16 or experiment.train.steps=500 on top of the preset darcy-32 (repeatable)")->allow_extra_args(false);
+  command
+      ->add_option("--set", o->settings,
+                   "key=value, e.g. cases=16 or experiment.train.steps=500 on top of the preset darcy-32 (repeatable)")
+      ->allow_extra_args(false);
   command->callback([&context, o, command] {
     o->seeded = command->count("--seed") > 0;
     context.run = [&context, o] { demo(context, *o); };

@@ -16,7 +16,8 @@ struct Options {
 
 // The teacher's experiment, with the distillation of a preset, with settings.
 json config_of(const Context& context, const Options& o, const Model& teacher) {
-  if (o.resume && fs::exists(fs::path(o.out) / "config.toml")) return load_config((fs::path(o.out) / "config.toml").string());
+  if (o.resume && fs::exists(fs::path(o.out) / "config.toml"))
+    return load_config((fs::path(o.out) / "config.toml").string());
   json config = teacher.provenance.value("experiment", json::object());
   if (!o.preset.empty()) config["distill"] = load_config(o.preset).value("distill", json::object());
   config["pde"] = write_fields(teacher.pde->options());
@@ -38,13 +39,17 @@ void distill(const Context& context, const Options& o) {
 }  // namespace
 
 void add_distill(CLI::App& app, Context& context) {
-  auto* command = add_command(app, context, "distill", "Distil a one-step student under the PDE residual of its own samples");
+  auto* command =
+      add_command(app, context, "distill", "Distil a one-step student under the PDE residual of its own samples");
   auto o = std::make_shared<Options>();
   command->add_option("--teacher", o->teacher, "run or model folder of the teacher")->required();
-  command->add_option("--preset", o->preset, "take the distillation from this preset or .toml file; default: the teacher's own");
+  command->add_option("--preset", o->preset,
+                      "take the distillation from this preset or .toml file; default: the teacher's own");
   command->add_option("--out", o->out, "run folder")->required();
-  command->add_option("--pairs", o->pairs, "folder for the teacher's noise-data pairs, may be shared; default: OUT/pairs");
-  command->add_option("--set", o->settings, "key=value, e.g. distill.loss.lambda=1 (repeatable)")->allow_extra_args(false);
+  command->add_option("--pairs", o->pairs,
+                      "folder for the teacher's noise-data pairs, may be shared; default: OUT/pairs");
+  command->add_option("--set", o->settings, "key=value, e.g. distill.loss.lambda=1 (repeatable)")
+      ->allow_extra_args(false);
   command->add_flag("--resume", o->resume, "continue the run in --out, or start it if there is none");
   command->callback([&context, o, command] {
     o->seeded = command->count("--seed") > 0;

@@ -1,8 +1,8 @@
+#include "piddm/eval/evaluate.h"
 #include "cli/command.h"
 #include "cli/samples.h"
 #include "piddm/core/atomic_file.h"
 #include "piddm/data/dataset.h"
-#include "piddm/eval/evaluate.h"
 #include "piddm/eval/table.h"
 
 namespace piddm::cli {
@@ -17,7 +17,8 @@ struct Options {
   int64_t n = 1024;
 };
 
-const std::vector<std::string> kColumns = {"n", "pde_error", "rel_residual", "solution_error", "mmse", "smse", "nfe", "seconds_per_sample"};
+const std::vector<std::string> kColumns = {"n",    "pde_error", "rel_residual", "solution_error",
+                                           "mmse", "smse",      "nfe",          "seconds_per_sample"};
 
 // A folder is a model: it generates; a file holds samples, and says what they cost.
 Samples samples_of(const Context& context, const std::string& input, int64_t n) {
@@ -27,7 +28,8 @@ Samples samples_of(const Context& context, const std::string& input, int64_t n) 
   }
   const auto data = load_dataset(input);
   const auto origin = data.description.value("origin", json::object());
-  return {data.fields, origin.value("nfe", 0.0), origin.value("backward", 0.0), origin.value("seconds_per_sample", 0.0)};
+  return {data.fields, origin.value("nfe", 0.0), origin.value("backward", 0.0),
+          origin.value("seconds_per_sample", 0.0)};
 }
 
 Normalizer normalizer_of(const Options& o, const Dataset& reference, const Pde& pde) {
@@ -39,7 +41,8 @@ Normalizer normalizer_of(const Options& o, const Dataset& reference, const Pde& 
 
 void add_row(Table& table, const std::string& name, const json& row) {
   std::vector<std::string> cells = {name};
-  for (const auto& column : kColumns) cells.push_back(row.contains(column) ? format_number(row.at(column).get<double>()) : "-");
+  for (const auto& column : kColumns)
+    cells.push_back(row.contains(column) ? format_number(row.at(column).get<double>()) : "-");
   table.add_row(cells);
 }
 
@@ -48,7 +51,8 @@ void evaluate(const Context& context, const Options& o) {
   const auto reference = load_dataset(o.reference);
   require<UsageError>(reference.description.contains("pde"), "{}: does not say which PDE it is of", o.reference);
   const auto pde = make_pde({reference.description.at("pde").get<std::string>(), reference.fields.size(-1)});
-  const Judge judge(pde, normalizer_of(o, reference, *pde), reference.fields, reference.fields.to(torch::kFloat64).mean(0));
+  const Judge judge(pde, normalizer_of(o, reference, *pde), reference.fields,
+                    reference.fields.to(torch::kFloat64).mean(0));
 
   std::vector<std::string> header = {"samples"};
   header.insert(header.end(), kColumns.begin(), kColumns.end());
@@ -74,8 +78,13 @@ void add_evaluate(CLI::App& app, Context& context) {
   auto* command = add_command(app, context, "evaluate", "Judge samples against held-out true data");
   auto o = std::make_shared<Options>();
   command->add_option("inputs", o->inputs, "sample files, or run/model folders to sample from")->required();
-  command->add_option("--reference", o->reference, "held-out true data (make them with `piddm data make` and another --first or --seed)")->required();
-  command->add_option("--model", o->model, "take the normaliser from this model; default: from a model among the inputs, else from the reference");
+  command
+      ->add_option("--reference", o->reference,
+                   "held-out true data (make them with `piddm data make` and another --first or --seed)")
+      ->required();
+  command->add_option(
+      "--model", o->model,
+      "take the normaliser from this model; default: from a model among the inputs, else from the reference");
   command->add_option("--n", o->n, "samples generated from each model")->capture_default_str();
   command->add_option("--out", o->out, "also write the result as .json");
   command->callback([&context, o] { context.run = [&context, o] { evaluate(context, *o); }; });

@@ -28,7 +28,8 @@ void generate(const Context& context, const Options& o) {
   require<UsageError>(o.n >= 1, "--n {}: must be at least 1", o.n);
   require<UsageError>(o.first >= 0 && o.refine >= 0, "--first and --refine must not be negative");
   const auto model = load_model(o.model, context.device());
-  const auto method = method_registry().at(o.method.empty() ? default_method(model) : o.method)(model, method_options(o, model));
+  const auto method =
+      method_registry().at(o.method.empty() ? default_method(model) : o.method)(model, method_options(o, model));
   auto samples = method->generate(o.first, o.n, context.seed);
   json report = {{"out", o.out}, {"n", o.n}, {"method", method->name()}, {"seed", context.seed}, {"first", o.first}};
   if (o.decode) report["decode"] = decode_samples(samples, *model.pde);
@@ -45,10 +46,13 @@ void add_generate(CLI::App& app, Context& context) {
   command->add_option("model", o->model, "run or model folder")->required();
   command->add_option("--n", o->n, "samples")->capture_default_str();
   command->add_option("--first", o->first, "number of the first sample of the seed's stream")->capture_default_str();
-  command->add_option("--method", o->method, "see `piddm list methods`; default: piddm for a student, teacher for a teacher");
+  command->add_option("--method", o->method,
+                      "see `piddm list methods`; default: piddm for a student, teacher for a teacher");
   command->add_option("--refine", o->refine, "steps of latent refinement")->capture_default_str();
-  command->add_flag("--decode", o->decode, "re-solve u for the sample's own coefficients: the equation holds to round-off");
-  command->add_option("--set", o->settings, "method options, e.g. refine.step=0.1 or euler_steps=50 (repeatable)")->allow_extra_args(false);
+  command->add_flag("--decode", o->decode,
+                    "re-solve u for the sample's own coefficients: the equation holds to round-off");
+  command->add_option("--set", o->settings, "method options, e.g. refine.step=0.1 or euler_steps=50 (repeatable)")
+      ->allow_extra_args(false);
   command->add_option("--out", o->out, "file to write: .npz or .safetensors")->required();
   command->callback([&context, o] { context.run = [&context, o] { generate(context, *o); }; });
 }

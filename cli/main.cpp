@@ -17,7 +17,8 @@ namespace {
 
 constexpr const char* kFooter =
     "A first look:   piddm demo\n"
-    "Own data:       piddm data check FILE;  piddm train darcy --set data.path=FILE --out RUN;  piddm distill --teacher RUN --out STUDENT\n"
+    "Own data:       piddm data check FILE;  piddm train darcy --set data.path=FILE --out RUN;  piddm distill "
+    "--teacher RUN --out STUDENT\n"
     "Exit codes:     0 ok, 2 usage, 3 bad data or file, 4 numerics, 5 resources, 130 interrupted";
 
 // The innermost subcommand the user got to.
@@ -69,7 +70,8 @@ int run(Context& context) {
     return failure(ExitCode::resources, "out of memory; try a smaller batch or grid");
   } catch (const c10::Error& error) {
     const std::string message = error.what_without_backtrace();
-    const bool memory = message.find("allocate") != std::string::npos || message.find("out of memory") != std::string::npos;
+    const bool memory =
+        message.find("allocate") != std::string::npos || message.find("out of memory") != std::string::npos;
     return failure(memory ? ExitCode::resources : ExitCode::data, message.substr(0, message.find('\n')));
   } catch (const std::exception& error) {
     return failure(ExitCode::data, error.what());
@@ -90,8 +92,12 @@ void Context::print(const json& object, const std::string& text) const {
 CLI::App* add_command(CLI::App& app, Context& context, const std::string& name, const std::string& description) {
   auto* command = app.add_subcommand(name, description);
   command->add_option("--seed", context.seed, "seed of every random number")->capture_default_str()->group("Common");
-  command->add_option("--device", context.device_name, "auto, cpu, cuda or cuda:N")->capture_default_str()->group("Common");
-  command->add_option("--threads", context.threads, "CPU threads; 0: all cores")->capture_default_str()->group("Common");
+  command->add_option("--device", context.device_name, "auto, cpu, cuda or cuda:N")
+      ->capture_default_str()
+      ->group("Common");
+  command->add_option("--threads", context.threads, "CPU threads; 0: all cores")
+      ->capture_default_str()
+      ->group("Common");
   command->add_flag("--json", context.json_output, "print one JSON object on standard output")->group("Common");
   command->add_flag("--quiet", context.quiet, "no progress, warnings only")->group("Common");
   return command;
@@ -112,12 +118,15 @@ void check_output(const std::string& file, const std::vector<std::string>& exten
 
 int main(int argc, char** argv) {
   using namespace piddm::cli;
-  CLI::App app("Physics-constrained generative models of PDEs: generate, solve, invert and reconstruct fields in one step.", "piddm");
+  CLI::App app(
+      "Physics-constrained generative models of PDEs: generate, solve, invert and reconstruct fields in one step.",
+      "piddm");
   Context context;
   app.set_version_flag("--version", "piddm " PIDDM_VERSION);
   app.require_subcommand(1);
   app.footer(kFooter);
-  for (const auto add : {add_demo, add_doctor, add_list, add_data, add_train, add_distill, add_generate, add_solve, add_evaluate, add_plot})
+  for (const auto add : {add_demo, add_doctor, add_list, add_data, add_train, add_distill, add_generate, add_solve,
+                         add_evaluate, add_plot})
     add(app, context);
   try {
     app.parse(argc, argv);

@@ -1,6 +1,6 @@
+#include "piddm/eval/plot.h"
 #include "cli/command.h"
 #include "piddm/data/dataset.h"
-#include "piddm/eval/plot.h"
 #include "piddm/pde/pde.h"
 #include "piddm/recipe/experiment.h"
 
@@ -15,7 +15,8 @@ struct Options {
 
 std::vector<Panel> sample_panels(const Dataset& data, int64_t i, const PdePtr& pde) {
   std::vector<Panel> row;
-  for (size_t c = 0; c < data.channels.size(); ++c) row.push_back({data.channels[c], data.fields[i][static_cast<int64_t>(c)]});
+  for (size_t c = 0; c < data.channels.size(); ++c)
+    row.push_back({data.channels[c], data.fields[i][static_cast<int64_t>(c)]});
   if (pde) {
     const auto r = pde->residual(data.fields.narrow(0, i, 1).to(torch::kFloat64)).interior[0][0];
     row.push_back({"residual R", r * pde->residual_scale(), {}, Colors::diverging});
@@ -26,7 +27,8 @@ std::vector<Panel> sample_panels(const Dataset& data, int64_t i, const PdePtr& p
 void plot_samples(const Options& o) {
   const auto data = load_dataset(o.input);
   PdePtr pde;
-  if (data.description.contains("pde")) pde = make_pde({data.description.at("pde").get<std::string>(), data.fields.size(-1)});
+  if (data.description.contains("pde"))
+    pde = make_pde({data.description.at("pde").get<std::string>(), data.fields.size(-1)});
   std::vector<std::vector<Panel>> rows;
   std::vector<std::string> labels;
   for (int64_t i = 0; i < std::min(o.n, data.size()); ++i) {
@@ -38,7 +40,8 @@ void plot_samples(const Options& o) {
 
 void plot(const Context& context, Options o) {
   const bool run = std::filesystem::is_directory(o.input);
-  if (o.out.empty()) o.out = run ? o.input + "/curves.png" : std::filesystem::path(o.input).replace_extension(".png").string();
+  if (o.out.empty())
+    o.out = run ? o.input + "/curves.png" : std::filesystem::path(o.input).replace_extension(".png").string();
   require<UsageError>(o.n >= 1, "--n {}: must be at least 1", o.n);
   check_output(o.out, {".png"});
   if (run)

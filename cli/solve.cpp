@@ -24,7 +24,9 @@ json method_options(const Options& o, const Model& model) {
 
 json errors_of(const Samples& solved, const ObservationFile& file, const Model& model) {
   json out = json::object();
-  const auto error = (model.normalizer.to_network(solved.x.to(torch::kFloat64)) - model.normalizer.to_network(file.truth.to(torch::kFloat64))).square();
+  const auto error = (model.normalizer.to_network(solved.x.to(torch::kFloat64)) -
+                      model.normalizer.to_network(file.truth.to(torch::kFloat64)))
+                         .square();
   for (int64_t c = 0; c < model.pde->num_channels(); ++c)
     out["mse_" + model.pde->channels()[c].name] = error.select(1, c).mean().item<double>();
   return out;
@@ -35,9 +37,11 @@ void solve(const Context& context, const Options& o) {
   const auto task = parse_task(o.task);
   const auto model = load_model(o.model, context.device());
   const auto file = read_observation(o.observe, task, *model.pde, context.seed, o.share, o.n);
-  const auto method = method_registry().at(o.method.empty() ? default_method(model) : o.method)(model, method_options(o, model));
+  const auto method =
+      method_registry().at(o.method.empty() ? default_method(model) : o.method)(model, method_options(o, model));
   auto solved = method->solve(file.observation, context.seed);
-  json report = {{"out", o.out}, {"task", o.task}, {"n", solved.x.size(0)}, {"method", method->name()}, {"seed", context.seed}};
+  json report = {
+      {"out", o.out}, {"task", o.task}, {"n", solved.x.size(0)}, {"method", method->name()}, {"seed", context.seed}};
   if (o.decode) report["decode"] = decode_samples(solved, *model.pde);
   add_physics(report, solved, *model.pde);
   if (file.truth.defined()) report.update(errors_of(solved, file, model));
@@ -48,17 +52,23 @@ void solve(const Context& context, const Options& o) {
 }  // namespace
 
 void add_solve(CLI::App& app, Context& context) {
-  auto* command = add_command(app, context, "solve", "Solve forward, inverse and reconstruction problems with a student");
+  auto* command =
+      add_command(app, context, "solve", "Solve forward, inverse and reconstruction problems with a student");
   auto o = std::make_shared<Options>();
   command->add_option("model", o->model, "run or model folder of a student")->required();
   command->add_option("--task", o->task, "forward, inverse or reconstruct")->required();
-  command->add_option("--observe", o->observe, "data file (.npz) with what is known: channels may be missing, unknown entries are NaN")->required();
+  command
+      ->add_option("--observe", o->observe,
+                   "data file (.npz) with what is known: channels may be missing, unknown entries are NaN")
+      ->required();
   command->add_option("--n", o->n, "cases to take from the file; 0: all")->capture_default_str();
-  command->add_option("--share", o->share, "reconstruct, complete files: share of the entries revealed")->capture_default_str();
+  command->add_option("--share", o->share, "reconstruct, complete files: share of the entries revealed")
+      ->capture_default_str();
   command->add_option("--method", o->method, "see `piddm list methods`");
   command->add_flag("--soft", o->soft, "do not replace observed entries in the result");
   command->add_flag("--decode", o->decode, "re-solve u for the found coefficients");
-  command->add_option("--set", o->settings, "method options, e.g. task.iterations=40 (repeatable)")->allow_extra_args(false);
+  command->add_option("--set", o->settings, "method options, e.g. task.iterations=40 (repeatable)")
+      ->allow_extra_args(false);
   command->add_option("--out", o->out, "file to write: .npz or .safetensors")->required();
   command->callback([&context, o] { context.run = [&context, o] { solve(context, *o); }; });
 }

@@ -15,7 +15,8 @@ struct Options {
 
 Experiment experiment_of(const Context& context, const Options& o) {
   const bool exists = std::filesystem::exists(std::filesystem::path(o.out) / "config.toml");
-  json config = o.resume && exists ? load_config((std::filesystem::path(o.out) / "config.toml").string()) : load_config(o.preset);
+  json config =
+      o.resume && exists ? load_config((std::filesystem::path(o.out) / "config.toml").string()) : load_config(o.preset);
   if (!o.data.empty()) config["data"]["path"] = o.data;
   if (o.seeded) config["seed"] = context.seed;
   for (const auto& setting : o.settings) apply_setting(config, setting);
@@ -24,7 +25,8 @@ Experiment experiment_of(const Context& context, const Options& o) {
 
 void train(const Context& context, const Options& o) {
   if (o.keys) {
-    context.print(write_fields(Experiment{}), describe_fields<Experiment>() + "\n# model options\n" + describe_fields<FnoOptions>({}, "model"));
+    context.print(write_fields(Experiment{}),
+                  describe_fields<Experiment>() + "\n# model options\n" + describe_fields<FnoOptions>({}, "model"));
     return;
   }
   require<UsageError>(!o.preset.empty() || o.resume, "name a preset (`piddm list presets`) or a .toml file");
@@ -32,7 +34,8 @@ void train(const Context& context, const Options& o) {
   const auto experiment = experiment_of(context, o);
   check_output(o.out, {});
   require<UsageError>(o.resume || !std::filesystem::exists(std::filesystem::path(o.out) / "config.toml"),
-                      "{} already holds a run: continue it with --resume or choose another --out", o.out);  // before data are generated
+                      "{} already holds a run: continue it with --resume or choose another --out",
+                      o.out);  // before data are generated
   const auto model = train_teacher(experiment, training_data(experiment), o.out, context.device(), o.resume);
   context.print({{"run", o.out}, {"model", o.out + "/model"}, {"provenance", model.provenance}},
                 fmt::format("teacher: {0}/model    curves: {0}/curves.png", o.out));
@@ -46,7 +49,8 @@ void add_train(CLI::App& app, Context& context) {
   command->add_option("preset", o->preset, "preset (see `piddm list presets`) or FILE.toml");
   command->add_option("--out", o->out, "run folder");
   command->add_option("--data", o->data, "training data file; default: generated as the config says");
-  command->add_option("--set", o->settings, "key=value on top of the preset, e.g. train.steps=500 (repeatable)")->allow_extra_args(false);
+  command->add_option("--set", o->settings, "key=value on top of the preset, e.g. train.steps=500 (repeatable)")
+      ->allow_extra_args(false);
   command->add_flag("--resume", o->resume, "continue the run in --out, or start it if there is none");
   command->add_flag("--keys", o->keys, "print every key with default and meaning");
   command->callback([&context, o, command] {

@@ -32,9 +32,7 @@ std::string read_text(const fs::path& path) {
   return text.str();
 }
 
-void write_text(const fs::path& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary) << text;
-}
+void write_text(const fs::path& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
 
 double relative_error(const Tensor& a, const Tensor& b) {
   const auto reference = b.to(torch::kFloat64);
@@ -59,7 +57,8 @@ double gradient_error(const std::function<Tensor(const Tensor&)>& f, const Tenso
 
 int main(int argc, char** argv) {
   ::testing::InitGoogleMock(&argc, argv);
-  piddm::set_threads(1);  // tests are small: waiting for a second thread costs more than it gives, and a busy machine makes it much worse
+  piddm::set_threads(
+      1);  // tests are small: waiting for a second thread costs more than it gives, and a busy machine makes it much worse
   torch::manual_seed(0);
   return RUN_ALL_TESTS();
 }

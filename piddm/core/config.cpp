@@ -33,12 +33,18 @@ void insert(toml::table& table, const std::string& key, const json& value);
 toml::array to_toml_array(const json& values) {
   toml::array array;
   for (const auto& value : values) {
-    if (value.is_boolean()) array.push_back(value.get<bool>());
-    else if (value.is_number_integer()) array.push_back(value.get<int64_t>());
-    else if (value.is_number()) array.push_back(value.get<double>());
-    else if (value.is_string()) array.push_back(value.get<std::string>());
-    else if (value.is_array()) array.push_back(to_toml_array(value));
-    else throw UsageError("a config list may not hold {}", value.dump());
+    if (value.is_boolean())
+      array.push_back(value.get<bool>());
+    else if (value.is_number_integer())
+      array.push_back(value.get<int64_t>());
+    else if (value.is_number())
+      array.push_back(value.get<double>());
+    else if (value.is_string())
+      array.push_back(value.get<std::string>());
+    else if (value.is_array())
+      array.push_back(to_toml_array(value));
+    else
+      throw UsageError("a config list may not hold {}", value.dump());
   }
   return array;
 }
@@ -50,13 +56,20 @@ toml::table to_toml_table(const json& object) {
 }
 
 void insert(toml::table& table, const std::string& key, const json& value) {
-  if (value.is_boolean()) table.insert(key, value.get<bool>());
-  else if (value.is_number_integer()) table.insert(key, value.get<int64_t>());
-  else if (value.is_number()) table.insert(key, value.get<double>());
-  else if (value.is_string()) table.insert(key, value.get<std::string>());
-  else if (value.is_array()) table.insert(key, to_toml_array(value));
-  else if (value.is_object()) table.insert(key, to_toml_table(value));
-  else throw UsageError("config key '{}' has no value", key);
+  if (value.is_boolean())
+    table.insert(key, value.get<bool>());
+  else if (value.is_number_integer())
+    table.insert(key, value.get<int64_t>());
+  else if (value.is_number())
+    table.insert(key, value.get<double>());
+  else if (value.is_string())
+    table.insert(key, value.get<std::string>());
+  else if (value.is_array())
+    table.insert(key, to_toml_array(value));
+  else if (value.is_object())
+    table.insert(key, to_toml_table(value));
+  else
+    throw UsageError("config key '{}' has no value", key);
 }
 
 }  // namespace
@@ -101,7 +114,8 @@ void apply_setting(json& config, const std::string& setting) {
   json* node = &config;
   std::istringstream parts(key);
   for (std::string part; std::getline(parts, part, '.');) {
-    if (!node->is_object() && !node->is_null()) throw UsageError("--set {}: '{}' is below a plain value", setting, part);
+    if (!node->is_object() && !node->is_null())
+      throw UsageError("--set {}: '{}' is below a plain value", setting, part);
     node = &(*node)[part];
   }
   *node = value;

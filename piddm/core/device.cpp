@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 
 namespace piddm {
@@ -33,12 +34,16 @@ std::string simd_level() {
   return "baseline";
 }
 
-bool cuda_built() {
-#ifdef PIDDM_CUDA
-  return true;
-#else
-  return false;
-#endif
+// The driver's names of the GPUs.
+json gpu_models() {
+  json models = json::array();
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/driver/nvidia/gpus", ignored)) {
+    std::ifstream in(entry.path() / "information");
+    for (std::string line; std::getline(in, line);)
+      if (line.rfind("Model:", 0) == 0) models.push_back(line.substr(line.find_first_not_of(" \t", 6)));
+  }
+  return models;
 }
 
 }  // namespace
@@ -80,8 +85,8 @@ json describe_machine() {
                   {"compiler", __VERSION__},
                   {"libtorch", TORCH_VERSION},
                   {"piddm", PIDDM_VERSION},
-                  {"cuda_kernels", cuda_built()},
-                  {"cuda_devices", static_cast<int64_t>(torch::cuda::device_count())}};
+                  {"cuda_devices", static_cast<int64_t>(torch::cuda::device_count())},
+                  {"gpus", gpu_models()}};
   return machine;
 }
 

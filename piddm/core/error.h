@@ -29,11 +29,11 @@ class TypedError : public Error {
       : Error(kCode, fmt::format(format, std::forward<Args>(args)...)) {}
 };
 
-using UsageError = TypedError<ExitCode::usage>;          ///< wrong option, key, name or request
-using DataError = TypedError<ExitCode::data>;            ///< bad, damaged or missing file; wrong shapes
-using NumericsError = TypedError<ExitCode::numerics>;    ///< non-finite values, divergence
-using ResourceError = TypedError<ExitCode::resources>;   ///< disk full, no permission, no such device, memory
-using Interrupted = TypedError<ExitCode::interrupted>;   ///< stopped by a signal, state saved
+using UsageError = TypedError<ExitCode::usage>;         ///< wrong option, key, name or request
+using DataError = TypedError<ExitCode::data>;           ///< bad, damaged or missing file; wrong shapes
+using NumericsError = TypedError<ExitCode::numerics>;   ///< non-finite values, divergence
+using ResourceError = TypedError<ExitCode::resources>;  ///< disk full, no permission, no such device, memory
+using Interrupted = TypedError<ExitCode::interrupted>;  ///< stopped by a signal, state saved
 
 /// `require<DataError>(x.dim() == 4, "[darcy] expected (B,2,H,W), got {}", shape)`
 template <class E, class... Args>

@@ -36,9 +36,13 @@ struct AnyVisitor {
 };
 
 template <class T>
-concept HasFields = requires(T& t) { t.fields(AnyVisitor{}); };
+concept HasFields = requires(T& t) {
+  t.fields(AnyVisitor{});
+};
 template <class T>
-concept NamedEnum = std::is_enum_v<T> && requires(T t) { enum_names(t); };
+concept NamedEnum = std::is_enum_v<T> && requires(T t) {
+  enum_names(t);
+};
 
 [[noreturn]] void throw_wrong_type(const std::string& path, const char* expected, const json& got);
 std::string join_path(const std::string& path, const std::string& key);
@@ -74,8 +78,7 @@ void read_value(const json& j, T& value, const std::string& path) {
     const auto names = enum_names(value);
     if (!j.is_string()) throw_wrong_type(path, "a name", j);
     const auto it = std::find(names.begin(), names.end(), j.get<std::string>());
-    if (it == names.end())
-      throw UsageError("{}: {}", path, unknown_name_message("value", j.get<std::string>(), names));
+    if (it == names.end()) throw UsageError("{}: {}", path, unknown_name_message("value", j.get<std::string>(), names));
     value = static_cast<T>(it - names.begin());
   } else if constexpr (is_vector<T>::value) {
     if (!j.is_array()) throw_wrong_type(path, "a list", j);

@@ -1,7 +1,7 @@
 #include "piddm/core/interrupt.h"
 
-#include <csignal>
 #include <unistd.h>
+#include <csignal>
 
 #include "piddm/core/error.h"
 

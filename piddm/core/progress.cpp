@@ -25,7 +25,12 @@ std::string duration(double seconds) {
 void set_progress_mode(ProgressMode m) { mode = m; }
 
 Progress::Progress(std::string label, int64_t total, int64_t done)
-    : label_(std::move(label)), total_(std::max<int64_t>(1, total)), done_(done), start_(done), begin_(Clock::now()), shown_(begin_) {}
+    : label_(std::move(label)),
+      total_(std::max<int64_t>(1, total)),
+      done_(done),
+      start_(done),
+      begin_(Clock::now()),
+      shown_(begin_) {}
 
 Progress::~Progress() { show(true); }
 
@@ -47,11 +52,14 @@ std::string Progress::line() const {
     bar = "[" + std::string(filled, '#') + std::string(24 - filled, '.') + "] ";
   }
   const std::string time = done_ >= total_ ? duration(elapsed) : fmt::format("{} left", duration(left));
-  return fmt::format("{:<28} {}{:3.0f}%  {}/{}  {:.3g}/s  {}  {}", label_, bar, 100 * share, done_, total_, rate, time, note_);
+  return fmt::format("{:<28} {}{:3.0f}%  {}/{}  {:.3g}/s  {}  {}", label_, bar, 100 * share, done_, total_, rate, time,
+                     note_);
 }
 
 void Progress::show(bool last) {
   if (mode == ProgressMode::silent) return;
+  if (last && !on_terminal() && shown_done_ == done_) return;  // this line is out already
+  shown_done_ = done_;
   shown_ = Clock::now();
   if (on_terminal())
     fmt::print(stderr, "\r{}\x1b[K{}", line(), last ? "\n" : "");

@@ -27,6 +27,7 @@ class Progress {
 
   std::string label_, note_;
   int64_t total_, done_, start_;
+  int64_t shown_done_ = -1;  ///< `done` of the line printed last
   Clock::time_point begin_, shown_;
 };
 

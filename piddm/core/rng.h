@@ -17,17 +17,17 @@ namespace piddm {
 
 /// What random numbers are used for; one number a purpose, so that no two uses share bits.
 enum class Stream : uint32_t {
-  coefficients = 1,   ///< draws of a PDE's random input
-  parameters = 2,     ///< initial weights
-  batches = 3,        ///< order of the training samples
-  time = 4,           ///< diffusion times of a training batch
-  noise = 5,          ///< noise of a training batch
-  latents = 6,        ///< latents of generated samples
-  pairs = 7,          ///< latents of distillation pairs
-  held_out_pairs = 8, ///< latents of the pairs that decide early stopping
-  tasks = 9,          ///< start points of latent optimisation
-  masks = 10,         ///< observation masks
-  splits = 11,        ///< subsets for sampling floors
+  coefficients = 1,    ///< draws of a PDE's random input
+  parameters = 2,      ///< initial weights
+  batches = 3,         ///< order of the training samples
+  time = 4,            ///< diffusion times of a training batch
+  noise = 5,           ///< noise of a training batch
+  latents = 6,         ///< latents of generated samples
+  pairs = 7,           ///< latents of distillation pairs
+  held_out_pairs = 8,  ///< latents of the pairs that decide early stopping
+  tasks = 9,           ///< start points of latent optimisation
+  masks = 10,          ///< observation masks
+  splits = 11,         ///< subsets for sampling floors
 };
 
 using PhiloxBlock = std::array<uint32_t, 4>;

@@ -17,7 +17,8 @@ constexpr int64_t kBatch = 64;
 
 std::string key_of(const Model& teacher, uint64_t seed, const PairOptions& options) {
   Sha256 hash;
-  for (const auto& [name, tensor] : weights_of(*teacher.network)) hash.update(name), hash.update(bytes_of(packed(tensor)));
+  for (const auto& [name, tensor] : weights_of(*teacher.network))
+    hash.update(name), hash.update(bytes_of(packed(tensor)));
   hash.update(fmt::format("{} {} {} {}", teacher.pde->grid(), teacher.process->name(), seed, options.euler_steps));
   return hash.hex();
 }
@@ -42,8 +43,13 @@ Tensor read_cached(const fs::path& file, const std::string& key) {
 }  // namespace
 
 PairSource::PairSource(Model teacher, uint64_t seed, const PairOptions& options, fs::path cache)
-    : teacher_(std::move(teacher)), seed_(seed), options_(options), cache_(std::move(cache)), key_(key_of(teacher_, seed, options)) {
-  require<UsageError>(options.euler_steps >= 1 && options.chunk >= 1 && options.every >= 1 && options.pool >= 1 && options.held_out >= 1,
+    : teacher_(std::move(teacher)),
+      seed_(seed),
+      options_(options),
+      cache_(std::move(cache)),
+      key_(key_of(teacher_, seed, options)) {
+  require<UsageError>(options.euler_steps >= 1 && options.chunk >= 1 && options.every >= 1 && options.pool >= 1 &&
+                          options.held_out >= 1,
                       "pairs: every number must be at least 1");
   fs::create_directories(cache_);
 }

@@ -14,12 +14,20 @@ Tensor weights_of_channels(const Pde& pde, double solution_weight) {
 
 Regression::Regression(const Student& student, PdePtr pde, const Normalizer& normalizer, PairSource& pairs,
                        const PairOptions& pair_options, const RegressionOptions& options, int64_t batch, uint64_t seed)
-    : student_(student), pde_(std::move(pde)), normalizer_(normalizer), source_(pairs), pair_options_(pair_options),
-      options_(options), batch_(batch), seed_(seed) {
+    : student_(student),
+      pde_(std::move(pde)),
+      normalizer_(normalizer),
+      source_(pairs),
+      pair_options_(pair_options),
+      options_(options),
+      batch_(batch),
+      seed_(seed) {
   require<UsageError>(options.lambda >= 0, "distill.loss.lambda: must not be negative, got {}", options.lambda);
   require<UsageError>(options.huber >= 0, "distill.loss.huber: must not be negative, got {}", options.huber);
-  require<UsageError>(options.solution_weight > 0, "distill.loss.solution_weight: must be positive, got {}", options.solution_weight);
-  require<UsageError>(options.physics_ramp >= 1, "distill.loss.physics_ramp: must be at least 1, got {}", options.physics_ramp);
+  require<UsageError>(options.solution_weight > 0, "distill.loss.solution_weight: must be positive, got {}",
+                      options.solution_weight);
+  require<UsageError>(options.physics_ramp >= 1, "distill.loss.physics_ramp: must be at least 1, got {}",
+                      options.physics_ramp);
   channel_weights_ = weights_of_channels(*pde_, options.solution_weight);
 }
 
@@ -51,7 +59,8 @@ Loss Regression::terms(const Tensor& e, const Tensor& x0, double lambda) const {
   const auto x = student_(e);
   const auto sample = sample_term(x, x0);
   const auto physics = pde_->pde_error(normalizer_.to_physical(x)).mean();
-  return {lambda > 0 ? sample + lambda * physics : sample, {{"sample", sample.detach()}, {"pde_error", physics.detach()}}};
+  return {lambda > 0 ? sample + lambda * physics : sample,
+          {{"sample", sample.detach()}, {"pde_error", physics.detach()}}};
 }
 
 Loss Regression::loss(int64_t step) {

@@ -45,8 +45,8 @@ struct RegressionOptions {
 
 class Regression : public Objective {
  public:
-  Regression(const Student& student, PdePtr pde, const Normalizer& normalizer, PairSource& pairs, const PairOptions& pair_options,
-             const RegressionOptions& options, int64_t batch, uint64_t seed);
+  Regression(const Student& student, PdePtr pde, const Normalizer& normalizer, PairSource& pairs,
+             const PairOptions& pair_options, const RegressionOptions& options, int64_t batch, uint64_t seed);
 
   Loss loss(int64_t step) override;
   std::optional<double> validate() override;

@@ -166,7 +166,7 @@ void Canvas::heat_map(int x, int y, const HeatMap& heat) {
       const double v = value[i][j];
       const double position = span > 0 ? (v - heat.low) / span : 0.5;
       fill_rect({x + i * heat.scale_x, y + (ny - 1 - j) * heat.scale_y, heat.scale_x, heat.scale_y},
-                std::isfinite(v) ? map_color(heat.colors, position) : kSignal);
+                std::isfinite(v) ? map_color(heat.colors, position) : heat.non_finite);
     }
   }
 }

@@ -44,6 +44,7 @@ struct HeatMap {
   double low = 0, high = 1;
   Colors colors = Colors::sequential;
   int scale_x = 1, scale_y = 1;  ///< pixels a grid point
+  Rgb non_finite = kSignal;
 };
 
 class Canvas {
@@ -68,7 +69,7 @@ class Canvas {
   void text(int x, int y, std::string_view line, const TextStyle& style = {});
 
   /// H = x to the right, W = y upwards, lower left grid point at the lower left; (x, y) is the top left corner. A map
-  /// with low = high shows its middle colour; non-finite values are kSignal.
+  /// with low = high shows its middle colour; non-finite values take `non_finite`.
   void heat_map(int x, int y, const HeatMap& heat);
 
   std::string encode_png() const;

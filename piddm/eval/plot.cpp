@@ -52,6 +52,8 @@ void set_range(Cell& cell, const Panel& panel, const Tensor& finite_values) {
                       cell.heat.low, cell.heat.high);
 }
 
+constexpr Rgb kUnknown{214, 214, 214};
+
 Cell make_cell(const Panel& panel) {
   require<DataError>(panel.field.defined() && panel.field.dim() == 2 && panel.field.numel() > 0,
                      "[contact sheet] panel '{}': expected a field (H,W), got {}", panel.title,
@@ -61,7 +63,8 @@ Cell make_cell(const Panel& panel) {
   cell.heat.scale_x = enlargement(panel.field.size(0));
   cell.heat.scale_y = enlargement(panel.field.size(1));
   const Tensor finite_values = cell.heat.field.masked_select(torch::isfinite(cell.heat.field));
-  cell.non_finite = cell.heat.field.numel() - finite_values.numel();
+  cell.non_finite = panel.gaps ? 0 : cell.heat.field.numel() - finite_values.numel();
+  if (panel.gaps) cell.heat.non_finite = kUnknown;
   set_range(cell, panel, finite_values);
   return cell;
 }

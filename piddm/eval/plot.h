@@ -19,6 +19,7 @@ struct Panel {
   Tensor field;                                         ///< [H,W]
   std::optional<std::pair<double, double>> range = {};  ///< ends of the colour bar; values outside take the end colours
   Colors colors = Colors::sequential;
+  bool gaps = false;  ///< NaN stands for "not known": drawn grey and not counted
 };
 
 /// Rows of panels, each with its title, a colour bar and the numbers at its ends. Without `range` the bar spans the

@@ -47,10 +47,10 @@ Fno::Fno(const FnoOptions& options, uint64_t seed) : options_(options), seed_(se
   // Spectral and pointwise path carry half of the variance each; real and imaginary part half of that.
   for (int64_t i = 0; i < o.layers; ++i) {
     const std::string name = "layers." + std::to_string(i) + ".";
-    layers_.push_back({parameter(name + "spectral", {o.modes[0], o.modes[1] / 2 + 1, 2, o.width, o.width},
-                                 std::sqrt(0.25 / o.width)),
-                       parameter(name + "skip", {o.width, o.width}, std::sqrt(0.5 / o.width)),
-                       parameter(name + "bias", {o.width}, 0)});
+    layers_.push_back(
+        {parameter(name + "spectral", {o.modes[0], o.modes[1] / 2 + 1, 2, o.width, o.width}, std::sqrt(0.25 / o.width)),
+         parameter(name + "skip", {o.width, o.width}, std::sqrt(0.5 / o.width)),
+         parameter(name + "bias", {o.width}, 0)});
   }
   project1_ = parameter("project1.weight", {o.projection, o.width}, std::sqrt(1.0 / o.width));
   project1_bias_ = parameter("project1.bias", {o.projection}, 0);
@@ -78,9 +78,11 @@ Tensor Fno::lift(const Tensor& x, const Tensor& t, const Tensor& coordinates) co
   const int64_t batch = x.size(0), channels = options_.channels, points = coordinates.size(1);
   const auto fields = x.transpose(0, 1).reshape({channels, batch, points});
   const auto input = torch::cat({fields, coordinates.unsqueeze(1).expand({2, batch, points})}, 0);
-  const auto by_space = lift1_.narrow(1, 0, channels + 2), by_time = lift1_.narrow(1, channels + 2, options_.time_features);
+  const auto by_space = lift1_.narrow(1, 0, channels + 2),
+             by_time = lift1_.narrow(1, channels + 2, options_.time_features);
   // bias of each sample: W_t encoding(t) + b, [lifting, B or 1, 1]
-  const auto bias = (by_time.matmul(time_encoding(t, options_.time_features).t()) + lift1_bias_.unsqueeze(1)).unsqueeze(2);
+  const auto bias =
+      (by_time.matmul(time_encoding(t, options_.time_features).t()) + lift1_bias_.unsqueeze(1)).unsqueeze(2);
   const auto hidden = by_space.matmul(input.view({channels + 2, -1})).view({-1, batch, points}) + bias;
   return torch::addmm(lift2_bias_.unsqueeze(1), lift2_, torch::gelu(hidden).view({options_.lifting, -1}));
 }

@@ -39,9 +39,11 @@ Model from_config(const json& config) {
   model.pde = make_pde(pde);
   model.process = process_registry().at(config.at("process").get<std::string>())();
   model.normalizer = Normalizer::from_json(config.at("normalizer"));
-  require<DataError>(model.normalizer.num_channels() == model.pde->num_channels(), "normalizer: {} channels, but {} has {}",
-                     model.normalizer.num_channels(), model.pde->name(), model.pde->num_channels());
-  model.network = make_network(config.at("network").at("type").get<std::string>(), config.at("network").at("options"), 0);
+  require<DataError>(model.normalizer.num_channels() == model.pde->num_channels(),
+                     "normalizer: {} channels, but {} has {}", model.normalizer.num_channels(), model.pde->name(),
+                     model.pde->num_channels());
+  model.network =
+      make_network(config.at("network").at("type").get<std::string>(), config.at("network").at("options"), 0);
   if (model.kind == ModelKind::student) read_fields(config.at("heads"), model.heads, "heads");
   model.provenance = config.value("provenance", json::object());
   return model;

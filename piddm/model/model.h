@@ -21,9 +21,10 @@ namespace piddm {
 /// Why they are there: white noise leaks through the pointwise path of the FNO straight into u, and the residual amplifies just that.
 struct HeadOptions {
   bool band_limited = false;  ///< latent reduced to the Fourier modes the network keeps
-  bool smooth = false;        ///< u <- S (1 + lambda/lambda_c)^-1 S u, S the sine transform: smooth, and exactly zero on the wall
-  double smooth_modes = 12;   ///< lambda_c = (pi smooth_modes)^2
-  bool bounded = false;       ///< two-valued coefficient: a <- mid + half tanh(gain (a - mid)/half)
+  bool smooth =
+      false;  ///< u <- S (1 + lambda/lambda_c)^-1 S u, S the sine transform: smooth, and exactly zero on the wall
+  double smooth_modes = 12;  ///< lambda_c = (pi smooth_modes)^2
+  bool bounded = false;      ///< two-valued coefficient: a <- mid + half tanh(gain (a - mid)/half)
   double bounded_gain = 2;
 
   template <class V>
@@ -45,8 +46,8 @@ struct Model {
   ProcessPtr process;
   Normalizer normalizer;
   NetworkPtr network;
-  HeadOptions heads;                  ///< students only
-  json provenance = json::object();   ///< seed, options, machine, steps: whatever made it
+  HeadOptions heads;                 ///< students only
+  json provenance = json::object();  ///< seed, options, machine, steps: whatever made it
 
   /// White noise of samples first..first+count-1, [count,C,H,W] float32 on the network's device.
   Tensor latents(uint64_t seed, Stream stream, int64_t first, int64_t count) const;

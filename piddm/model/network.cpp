@@ -10,14 +10,15 @@ namespace {
 using NetworkRegistry = Registry<NetworkPtr(const json&, uint64_t)>;
 
 const NetworkRegistry& network_registry() {
-  static const NetworkRegistry registry("model", {
-      {"fno", "Fourier neural operator with time encoding (the paper's network)",
-       [](const json& options, uint64_t seed) -> NetworkPtr {
-         FnoOptions fno;
-         read_fields(options, fno, "model");
-         return std::make_shared<Fno>(fno, seed);
-       }},
-  });
+  static const NetworkRegistry registry("model",
+                                        {
+                                            {"fno", "Fourier neural operator with time encoding (the paper's network)",
+                                             [](const json& options, uint64_t seed) -> NetworkPtr {
+                                               FnoOptions fno;
+                                               read_fields(options, fno, "model");
+                                               return std::make_shared<Fno>(fno, seed);
+                                             }},
+                                        });
   return registry;
 }
 

@@ -18,14 +18,19 @@ Tensor smoothing_filter(int64_t n, double cut_off_mode) {
 }  // namespace
 
 Student::Student(const Model& model, const HeadOptions& heads)
-    : network_(model.network), process_(model.process), normalizer_(model.normalizer), channels_(model.pde->channels()), heads_(heads) {
+    : network_(model.network),
+      process_(model.process),
+      normalizer_(model.normalizer),
+      channels_(model.pde->channels()),
+      heads_(heads) {
   const auto options = network_->parameters().front().options().requires_grad(false);
   const int64_t n = model.pde->grid();
   if (heads_.band_limited) {
     const auto modes = network_->options_json().at("modes").get<std::vector<int64_t>>();
     basis_ = std::make_unique<SpectralBasis>(modes[0], modes[1], n, n, options);
   }
-  require<UsageError>(!heads_.bounded || heads_.bounded_gain > 0, "heads.bounded_gain: must be positive, got {}", heads_.bounded_gain);
+  require<UsageError>(!heads_.bounded || heads_.bounded_gain > 0, "heads.bounded_gain: must be positive, got {}",
+                      heads_.bounded_gain);
   if (heads_.smooth) {
     require<UsageError>(heads_.smooth_modes > 0, "heads.smooth_modes: must be positive, got {}", heads_.smooth_modes);
     filter_ = smoothing_filter(n, heads_.smooth_modes).to(options);

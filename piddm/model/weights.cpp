@@ -6,7 +6,8 @@ namespace piddm {
 
 TensorMap weights_of(const torch::nn::Module& module) {
   TensorMap out;
-  for (const auto& entry : module.named_parameters()) out[entry.key()] = entry.value().detach().to(torch::kCPU, /*non_blocking=*/false, /*copy=*/true);
+  for (const auto& entry : module.named_parameters())
+    out[entry.key()] = entry.value().detach().to(torch::kCPU, /*non_blocking=*/false, /*copy=*/true);
   return out;
 }
 
@@ -18,9 +19,10 @@ void load_weights(torch::nn::Module& module, const TensorMap& weights, const std
   for (const auto& entry : parameters) {
     const auto found = weights.find(entry.key());
     require<DataError>(found != weights.end(), "{}: tensor '{}' is missing", origin, entry.key());
-    require<DataError>(found->second.sizes() == entry.value().sizes(), "{}: tensor '{}' has shape {}, expected {}", origin,
-                       entry.key(), shape_string(found->second), shape_string(entry.value()));
-    require<DataError>(all_finite(found->second.to(entry.value().scalar_type())), "{}: tensor '{}' has non-finite values", origin, entry.key());
+    require<DataError>(found->second.sizes() == entry.value().sizes(), "{}: tensor '{}' has shape {}, expected {}",
+                       origin, entry.key(), shape_string(found->second), shape_string(entry.value()));
+    require<DataError>(all_finite(found->second.to(entry.value().scalar_type())),
+                       "{}: tensor '{}' has non-finite values", origin, entry.key());
     entry.value().copy_(found->second);
   }
 }

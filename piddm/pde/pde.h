@@ -21,7 +21,7 @@ namespace piddm {
 enum class Role { solution, coefficient };
 
 struct Channel {
-  std::string name;                                     ///< also its key in data files: "u", "a"
+  std::string name;  ///< also its key in data files: "u", "a"
   Role role = Role::solution;
   bool scalar = false;                                  ///< one number a sample, stored as a constant field
   std::optional<std::pair<double, double>> two_valued;  ///< the two values of a coefficient that has only two
@@ -35,8 +35,8 @@ struct Residual {
 };
 
 struct SolveReport {
-  int64_t iterations = 0;       ///< of the slowest sample
-  double relative_residual = 0; ///< ||b - A u|| / ||b||, worst sample
+  int64_t iterations = 0;        ///< of the slowest sample
+  double relative_residual = 0;  ///< ||b - A u|| / ||b||, worst sample
 };
 
 /// A sample whose solution satisfies the discrete equation for the sample's own coefficients.
@@ -44,7 +44,8 @@ struct Decoded {
   Tensor x;           ///< [B,C,H,W] float64
   Tensor iterations;  ///< [B] int64, solver iterations of each sample
   Tensor moved;       ///< [B] RMS change of the solution channels over the RMS of the decoded ones
-  Tensor clamped;     ///< [B] int64, coefficient entries that had to be moved into the range where the equation makes sense
+  Tensor
+      clamped;  ///< [B] int64, coefficient entries that had to be moved into the range where the equation makes sense
 };
 
 struct PdeOptions {

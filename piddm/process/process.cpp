@@ -39,9 +39,10 @@ Tensor Process::noise(const Tensor& x_t, const Tensor& v, const Tensor& t) const
 }
 
 const Registry<ProcessPtr()>& process_registry() {
-  static const Registry<ProcessPtr()> registry("process", {
-      {"linear", "x_t = (1-t) x0 + t e, v = e - x0", [] { return std::make_shared<const Linear>(); }},
-  });
+  static const Registry<ProcessPtr()> registry(
+      "process", {
+                     {"linear", "x_t = (1-t) x0 + t e, v = e - x0", [] { return std::make_shared<const Linear>(); }},
+                 });
   return registry;
 }
 

@@ -23,7 +23,11 @@ json read_json(const fs::path& file) { return parse_json(read_file(file, 64 << 2
 class Demo {
  public:
   Demo(const DemoOptions& options, const fs::path& out, torch::Device device)
-      : options_(options), experiment_(options.experiment), recipe_(out), device_(device), pde_(make_pde(experiment_.pde)),
+      : options_(options),
+        experiment_(options.experiment),
+        recipe_(out),
+        device_(device),
+        pde_(make_pde(experiment_.pde)),
         machine_{{"device", device.str()}, {"threads", at::get_num_threads()}} {}
 
   json run() {
@@ -60,7 +64,8 @@ class Demo {
   }
 
   StepResult data_step(const std::string& name, int64_t first, int64_t n) {
-    const json settings = {{"pde", write_fields(experiment_.pde)}, {"seed", experiment_.data.seed}, {"first", first}, {"n", n}};
+    const json settings = {
+        {"pde", write_fields(experiment_.pde)}, {"seed", experiment_.data.seed}, {"first", first}, {"n", n}};
     return recipe_.step(name, settings, {}, [&](const fs::path& folder) {
       save_dataset(folder / "data.npz", make_dataset(*pde_, static_cast<uint64_t>(experiment_.data.seed), first, n));
     });
@@ -75,7 +80,8 @@ class Demo {
     });
   }
 
-  StepResult student_step(const std::string& name, const Experiment& experiment, const StepResult& teacher, const fs::path& pairs) {
+  StepResult student_step(const std::string& name, const Experiment& experiment, const StepResult& teacher,
+                          const fs::path& pairs) {
     json settings = {{"seed", experiment.seed}, {"distill", write_fields(experiment.distill)}};
     return recipe_.step(name, settings, {teacher}, [&](const fs::path& folder) {
       distill_student(experiment, load_model(teacher.folder, device_), folder, pairs, true, name);
@@ -92,12 +98,15 @@ class Demo {
     const json settings = {{"n", options_.samples}, {"seed", experiment_.seed}, {"method", method}, {"decode", decode}};
     const auto result = recipe_.step("samples " + name, settings, {trained}, [&](const fs::path& folder) {
       const auto model = load_model(trained.folder, device_);
-      auto samples = method_registry().at(default_method(model))(model, method)->generate(0, options_.samples, static_cast<uint64_t>(experiment_.seed));
+      auto samples = method_registry()
+                         .at(default_method(model))(model, method)
+                         ->generate(0, options_.samples, static_cast<uint64_t>(experiment_.seed));
       json extra = json::object();
       if (decode) samples = decoded(samples, extra);
       json metrics = judge_->samples(samples);
       metrics.update(extra);
-      save_dataset(folder / "samples.npz", {{{"pde", pde_->name()}}, pde_->channel_names(), samples.x}, samples.x.scalar_type());
+      save_dataset(folder / "samples.npz", {{{"pde", pde_->name()}}, pde_->channel_names(), samples.x},
+                   samples.x.scalar_type());
       write_file_atomically(folder / "metrics.json", metrics.dump(2) + "\n");
     });
     folders_[name] = result.folder;
@@ -117,12 +126,14 @@ class Demo {
 
   json task_step(Task task, const StepResult& student, const StepResult& held_out) {
     const auto name = task_name(task);
-    const json settings = {{"cases", options_.cases}, {"seed", experiment_.seed}, {"solve", write_fields(experiment_.solve)}};
+    const json settings = {
+        {"cases", options_.cases}, {"seed", experiment_.seed}, {"solve", write_fields(experiment_.solve)}};
     const auto result = recipe_.step("task " + name, settings, {student, held_out}, [&](const fs::path& folder) {
       const auto truth = load_dataset(held_out.folder / "data.npz").fields.narrow(0, 0, options_.cases);
       const auto observation = observe(task, truth, *pde_, static_cast<uint64_t>(experiment_.seed));
       const auto model = load_model(student.folder, device_);
-      const auto solved = PiddmMethod(model, experiment_.solve).solve(observation, static_cast<uint64_t>(experiment_.seed));
+      const auto solved =
+          PiddmMethod(model, experiment_.solve).solve(observation, static_cast<uint64_t>(experiment_.seed));
       write_safetensors(folder / "solved.safetensors", {{"x", solved.x}, {"truth", truth}, {"mask", observation.mask}});
       write_file_atomically(folder / "metrics.json", judge_->task(solved, truth, observation).dump(2) + "\n");
     });
@@ -131,9 +142,12 @@ class Demo {
   }
 
   json floor_step(const StepResult& held_out) {
-    const auto result = recipe_.step("floor", {{"n", options_.samples}, {"seed", experiment_.seed}}, {held_out}, [&](const fs::path& folder) {
-      write_file_atomically(folder / "metrics.json", judge_->floor(options_.samples, static_cast<uint64_t>(experiment_.seed)).dump(2) + "\n");
-    });
+    const auto result = recipe_.step(
+        "floor", {{"n", options_.samples}, {"seed", experiment_.seed}}, {held_out}, [&](const fs::path& folder) {
+          write_file_atomically(
+              folder / "metrics.json",
+              judge_->floor(options_.samples, static_cast<uint64_t>(experiment_.seed)).dump(2) + "\n");
+        });
     return read_json(result.folder / "metrics.json");
   }
 
@@ -149,6 +163,8 @@ class Demo {
 
 }  // namespace
 
-json run_demo(const DemoOptions& options, const fs::path& out, torch::Device device) { return Demo(options, out, device).run(); }
+json run_demo(const DemoOptions& options, const fs::path& out, torch::Device device) {
+  return Demo(options, out, device).run();
+}
 
 }  // namespace piddm

@@ -25,8 +25,9 @@ std::string cell(const json& row, const std::string& key) {
 }
 
 Table methods_table(const json& report) {
-  const std::vector<std::string> metrics = {"pde_error", "rel_residual", "solution_error", "mmse", "mmse_u", "mmse_a", "smse", "smse_u",
-                                            "smse_a", "nfe", "backward", "seconds_per_sample"};
+  const std::vector<std::string> metrics = {
+      "pde_error", "rel_residual", "solution_error",    "mmse",         "mmse_u", "mmse_a",   "smse",
+      "smse_u",    "smse_a",       "decode_iterations", "decode_moved", "nfe",    "backward", "seconds_per_sample"};
   std::vector<std::string> header = {"metric"};
   header.insert(header.end(), kMethods.begin(), kMethods.end());
   header.push_back("floor");
@@ -41,12 +42,14 @@ Table methods_table(const json& report) {
 }
 
 Table tasks_table(const json& report) {
-  Table table({"task", "mse_u", "mean_field_mse_u", "mse_a", "misclassified", "pde_error", "rel_residual", "solution_error", "nfe", "backward",
-               "seconds_per_sample"});
+  Table table({"task", "mse_u", "mean_field_mse_u", "mse_a", "misclassified", "pde_error", "rel_residual",
+               "solution_error", "nfe", "backward", "seconds_per_sample"});
   for (const auto& task : kTasks) {
     const auto& row = report.at("tasks").at(task);
-    table.add_row({task, cell(row, "mse_u"), cell(row, "mean_field_mse_u"), cell(row, "mse_a"), cell(row, "misclassified"), cell(row, "pde_error"),
-                   cell(row, "rel_residual"), cell(row, "solution_error"), cell(row, "nfe"), cell(row, "backward"), cell(row, "seconds_per_sample")});
+    table.add_row({task, cell(row, "mse_u"), cell(row, "mean_field_mse_u"), cell(row, "mse_a"),
+                   cell(row, "misclassified"), cell(row, "pde_error"), cell(row, "rel_residual"),
+                   cell(row, "solution_error"), cell(row, "nfe"), cell(row, "backward"),
+                   cell(row, "seconds_per_sample")});
   }
   return table;
 }
@@ -55,7 +58,8 @@ Table paper_table(const json& report) {
   Table table({"paper (128x128, its own units)", "teacher", "piddm-1", "piddm-ref"});
   for (const char* metric : {"pde_error", "mmse", "smse", "nfe"}) {
     std::vector<std::string> row = {metric};
-    for (const char* method : {"teacher", "piddm-1", "piddm-ref"}) row.push_back(cell(report.at("paper").at(method), metric));
+    for (const char* method : {"teacher", "piddm-1", "piddm-ref"})
+      row.push_back(cell(report.at("paper").at(method), metric));
     table.add_row(row);
   }
   return table;
@@ -64,10 +68,13 @@ Table paper_table(const json& report) {
 std::string explanation(const json& report) {
   const auto& floor = report.at("floor");
   return fmt::format(
-      "{} samples of each method against {} held-out true ones; {} cases a task. floor: true data against true data at these sizes (95th "
+      "{} samples of each method against {} held-out true ones; {} cases a task. floor: true data against true data at "
+      "these sizes (95th "
       "percentile), and the data's own residual.\n"
-      "pde_error = mean (115 h^2 r)^2, rel_residual = RMS(r)/1, r = div(a grad u) + 1; every other error is in units of a channel's variance.\n",
-      floor.at("n").get<int64_t>(), floor.at("n_reference").get<int64_t>(), report.at("tasks").at("forward").at("n").get<int64_t>());
+      "pde_error = mean (115 h^2 r)^2, rel_residual = RMS(r)/1, r = div(a grad u) + 1; every other error is in units "
+      "of a channel's variance.\n",
+      floor.at("n").get<int64_t>(), floor.at("n_reference").get<int64_t>(),
+      report.at("tasks").at("forward").at("n").get<int64_t>());
 }
 
 Tensor residual_map(const Tensor& x, const Pde& pde) {
@@ -95,10 +102,12 @@ void draw_samples(const fs::path& out, const DemoFiles& files) {
   std::vector<std::vector<Panel>> rows = {sample_row(truth, files.pde, u, a, residual)};
   std::vector<std::string> labels = {"true data"};
   for (const auto& method : kMethods) {
-    rows.push_back(sample_row(load_dataset(files.folders.at(method) / "samples.npz").fields, files.pde, u, a, residual));
+    rows.push_back(
+        sample_row(load_dataset(files.folders.at(method) / "samples.npz").fields, files.pde, u, a, residual));
     labels.push_back(method);
   }
-  contact_sheet(rows, "Generated samples: solution u, coefficient a, residual R (one scale)", labels).write_png(out / "samples.png");
+  contact_sheet(rows, "Generated samples: solution u, coefficient a, residual R (one scale)", labels)
+      .write_png(out / "samples.png");
 }
 
 std::vector<Panel> task_row(const std::string& task, const fs::path& folder, int64_t i) {
@@ -112,7 +121,8 @@ std::vector<Panel> task_row(const std::string& task, const fs::path& folder, int
     }
     const std::string name = c == 0 ? "u" : "a";
     if (task == "reconstruct")
-      row.push_back({name + " given", torch::where(mask[c] > 0, truth[c], torch::full_like(truth[c], NAN)), range_of(truth[c]), Colors::sequential});
+      row.push_back({name + " given", torch::where(mask[c] > 0, truth[c], torch::full_like(truth[c], NAN)),
+                     range_of(truth[c]), Colors::sequential, true});
     row.push_back({name + " true", truth[c], range_of(truth[c]), Colors::sequential});
     row.push_back({name + " found", x[c], range_of(truth[c]), Colors::sequential});
     row.push_back({name + " error", x[c] - truth[c], {}, Colors::diverging});
@@ -140,17 +150,23 @@ json paper_darcy_rows() {
 
 std::string format_demo(const json& report) {
   const auto pde = report.at("methods");
-  const double ratio_teacher = pde.at("teacher").at("pde_error").get<double>() / pde.at("piddm-1").at("pde_error").get<double>();
-  const double ratio_distill = pde.at("distill").at("pde_error").get<double>() / pde.at("piddm-1").at("pde_error").get<double>();
-  return methods_table(report).text() + "\n" + tasks_table(report).text() + "\n" + paper_table(report).text() + "\n" + explanation(report) +
-         fmt::format("\nIn one evaluation PIDDM-1 has 1/{:.1f} of the PDE error of its {:.0f}-step teacher and 1/{:.0f} of plain distillation's.\n",
-                     ratio_teacher, pde.at("teacher").at("nfe").get<double>(), ratio_distill);
+  const double ratio_teacher =
+      pde.at("teacher").at("pde_error").get<double>() / pde.at("piddm-1").at("pde_error").get<double>();
+  const double ratio_distill =
+      pde.at("distill").at("pde_error").get<double>() / pde.at("piddm-1").at("pde_error").get<double>();
+  return methods_table(report).text() + "\n" + tasks_table(report).text() + "\n" + paper_table(report).text() + "\n" +
+         explanation(report) +
+         fmt::format(
+             "\nIn one evaluation PIDDM-1 has 1/{:.1f} of the PDE error of its {:.0f}-step teacher and 1/{:.0f} of "
+             "plain distillation's.\n",
+             ratio_teacher, pde.at("teacher").at("nfe").get<double>(), ratio_distill);
 }
 
 void write_report(const fs::path& out, const json& report, const DemoFiles& files) {
   write_file_atomically(out / "report.json", report.dump(2) + "\n");
-  write_file_atomically(out / "report.md", "# Darcy flow: demo\n\n" + methods_table(report).markdown() + "\n" + tasks_table(report).markdown() + "\n" +
-                                               paper_table(report).markdown() + "\n" + explanation(report) +
+  write_file_atomically(out / "report.md", "# Darcy flow: demo\n\n" + methods_table(report).markdown() + "\n" +
+                                               tasks_table(report).markdown() + "\n" + paper_table(report).markdown() +
+                                               "\n" + explanation(report) +
                                                "\n![samples](samples.png)\n\n![tasks](tasks.png)\n");
   draw_samples(out, files);
   draw_tasks(out, files);

@@ -18,12 +18,9 @@ RunFolder open_run(const fs::path& out, const json& config, bool resume) {
 }
 
 json provenance(const Experiment& experiment, const TrainSummary& summary) {
-  return {{"experiment", write_fields(experiment)},
-          {"machine", describe_machine()},
-          {"steps", summary.steps},
-          {"best_step", summary.best_step},
-          {"stopped_early", summary.stopped_early},
-          {"seconds", summary.seconds}};
+  return {
+      {"experiment", write_fields(experiment)}, {"machine", describe_machine()},          {"steps", summary.steps},
+      {"best_step", summary.best_step},         {"stopped_early", summary.stopped_early}, {"seconds", summary.seconds}};
 }
 
 NetworkPtr network_of(const Experiment& experiment, int64_t channels) {
@@ -54,11 +51,13 @@ Dataset training_data(const Experiment& experiment) {
   return make_dataset(*make_pde(experiment.pde), static_cast<uint64_t>(experiment.data.seed), 0, experiment.data.n);
 }
 
-Model train_teacher(const Experiment& experiment, const Dataset& data, const fs::path& out, torch::Device device, bool resume) {
+Model train_teacher(const Experiment& experiment, const Dataset& data, const fs::path& out, torch::Device device,
+                    bool resume) {
   Model model;
   model.pde = make_pde(experiment.pde);
   check_matches(data, *model.pde);
-  require<DataError>(data.size() >= 2, "[{}] training needs at least 2 samples, got {}", model.pde->name(), data.size());
+  require<DataError>(data.size() >= 2, "[{}] training needs at least 2 samples, got {}", model.pde->name(),
+                     data.size());
   model.process = process_registry().at(experiment.process)();
   model.normalizer = Normalizer::fit(data.fields, model.pde->channels());
   model.network = network_of(experiment, model.pde->num_channels());
@@ -74,9 +73,10 @@ Model train_teacher(const Experiment& experiment, const Dataset& data, const fs:
   return model;
 }
 
-Model distill_student(const Experiment& experiment, const Model& teacher, const fs::path& out, const fs::path& pair_cache, bool resume,
-                      const std::string& label) {
-  require<UsageError>(teacher.kind == ModelKind::teacher, "--teacher: this model is a student; distillation starts from a teacher");
+Model distill_student(const Experiment& experiment, const Model& teacher, const fs::path& out,
+                      const fs::path& pair_cache, bool resume, const std::string& label) {
+  require<UsageError>(teacher.kind == ModelKind::teacher,
+                      "--teacher: this model is a student; distillation starts from a teacher");
   const auto& o = experiment.distill;
   Model model = clone_model(teacher);  // d(e) starts as the teacher's clean estimate at t = 1
   model.kind = ModelKind::student;
@@ -85,7 +85,8 @@ Model distill_student(const Experiment& experiment, const Model& teacher, const 
   auto run = open_run(out, write_fields(experiment), resume);
   const Student student(model);
   PairSource pairs(teacher, static_cast<uint64_t>(experiment.seed), o.pairs, pair_cache);
-  Regression objective(student, model.pde, model.normalizer, pairs, o.pairs, o.loss, o.train.batch, static_cast<uint64_t>(experiment.seed));
+  Regression objective(student, model.pde, model.normalizer, pairs, o.pairs, o.loss, o.train.batch,
+                       static_cast<uint64_t>(experiment.seed));
   const auto summary = train(*model.network, objective, o.train, run, label);
   model.provenance = provenance(experiment, summary);
   model.provenance["teacher"] = teacher.provenance;

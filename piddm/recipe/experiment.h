@@ -70,11 +70,13 @@ Experiment parse_experiment(const json& config);
 Dataset training_data(const Experiment& experiment);
 
 /// Trains a teacher in the run folder `out` (continued if it holds a run and `resume` is set) and leaves it in out/model.
-Model train_teacher(const Experiment& experiment, const Dataset& data, const std::filesystem::path& out, torch::Device device, bool resume);
+Model train_teacher(const Experiment& experiment, const Dataset& data, const std::filesystem::path& out,
+                    torch::Device device, bool resume);
 
 /// Distils a student of `teacher` likewise. `pair_cache` may be shared by several students of one teacher.
 Model distill_student(const Experiment& experiment, const Model& teacher, const std::filesystem::path& out,
-                      const std::filesystem::path& pair_cache, bool resume, const std::string& label = "distil student");
+                      const std::filesystem::path& pair_cache, bool resume,
+                      const std::string& label = "distil student");
 
 /// The curves of RUN/metrics.jsonl as a PNG.
 void plot_training(const std::filesystem::path& run, const std::filesystem::path& png);

@@ -10,8 +10,8 @@
 namespace piddm {
 
 struct Samples {
-  Tensor x;                       ///< [n,C,H,W] physical units, float32
-  double nfe = 0;                 ///< network evaluations a sample; the last output evaluation after an optimisation is not counted
+  Tensor x;        ///< [n,C,H,W] physical units, float32
+  double nfe = 0;  ///< network evaluations a sample; the last output evaluation after an optimisation is not counted
   double backward = 0;            ///< backward passes a sample
   double seconds_per_sample = 0;  ///< wall time over the number of samples
 };

@@ -19,8 +19,9 @@ bool wanted(Task task, const Channel& channel) {
 }
 
 int64_t samples_in(const Tensor& array, const std::string& name, const Pde& pde, const std::string& file) {
-  require<DataError>(array.dim() == 3 && array.size(1) == pde.grid() && array.size(2) == pde.grid(), "{}: '{}' has shape {}, expected (N,{},{})", file,
-                     name, shape_string(array), pde.grid(), pde.grid());
+  require<DataError>(array.dim() == 3 && array.size(1) == pde.grid() && array.size(2) == pde.grid(),
+                     "{}: '{}' has shape {}, expected (N,{},{})", file, name, shape_string(array), pde.grid(),
+                     pde.grid());
   return array.size(0);
 }
 
@@ -32,14 +33,17 @@ Tensor checked_channel(const Tensor& array, const std::string& name, const std::
 
 }  // namespace
 
-ObservationFile read_observation(const std::filesystem::path& file, Task task, const Pde& pde, uint64_t seed, double share, int64_t n) {
-  require<UsageError>(task != Task::generate, "--task generate observes nothing; choose forward, inverse or reconstruct");
+ObservationFile read_observation(const std::filesystem::path& file, Task task, const Pde& pde, uint64_t seed,
+                                 double share, int64_t n) {
+  require<UsageError>(task != Task::generate,
+                      "--task generate observes nothing; choose forward, inverse or reconstruct");
   const auto arrays = read_arrays(file);
   int64_t samples = -1;
   for (const auto& channel : pde.channels())
     if (const auto found = arrays.find(channel.name); found != arrays.end()) {
       const int64_t count = samples_in(found->second, channel.name, pde, file.string());
-      require<DataError>(samples < 0 || count == samples, "{}: channels have different numbers of samples", file.string());
+      require<DataError>(samples < 0 || count == samples, "{}: channels have different numbers of samples",
+                         file.string());
       samples = count;
     }
   require<DataError>(samples > 0, "{}: has none of the channels of {}", file.string(), pde.name());
@@ -66,7 +70,8 @@ ObservationFile read_observation(const std::filesystem::path& file, Task task, c
     out.truth = out.observation.values;
     out.observation = observe(task, out.truth, pde, seed, share);
   }
-  require<DataError>(out.observation.mask.sum().item<double>() > 0, "{}: nothing in it is known for the task {}", file.string(), task_name(task));
+  require<DataError>(out.observation.mask.sum().item<double>() > 0, "{}: nothing in it is known for the task {}",
+                     file.string(), task_name(task));
   return out;
 }
 

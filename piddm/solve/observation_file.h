@@ -17,6 +17,7 @@ struct ObservationFile {
 };
 
 /// The first `n` samples of the file (0: all). Nothing known, wrong shapes or infinite values are DataErrors.
-ObservationFile read_observation(const std::filesystem::path& file, Task task, const Pde& pde, uint64_t seed, double share, int64_t n = 0);
+ObservationFile read_observation(const std::filesystem::path& file, Task task, const Pde& pde, uint64_t seed,
+                                 double share, int64_t n = 0);
 
 }  // namespace piddm

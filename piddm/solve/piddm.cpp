@@ -51,7 +51,8 @@ Tensor descend(const BatchObjective& objective, const Tensor& x0, const LatentOp
 
 }  // namespace
 
-Tensor minimize_latents(const std::function<Tensor(const Tensor&)>& loss, const Tensor& x0, const LatentOptions& options) {
+Tensor minimize_latents(const std::function<Tensor(const Tensor&)>& loss, const Tensor& x0,
+                        const LatentOptions& options) {
   require<UsageError>(options.iterations >= 0, "method: iterations must not be negative, got {}", options.iterations);
   if (options.iterations == 0) return x0;
   const auto objective = with_gradient([&](const Tensor& x) {
@@ -62,8 +63,10 @@ Tensor minimize_latents(const std::function<Tensor(const Tensor&)>& loss, const 
   return minimize_lbfgs(objective, x0, {.iterations = options.iterations, .max_evaluations = options.iterations}).x;
 }
 
-PiddmMethod::PiddmMethod(const Model& model, const PiddmOptions& options) : model_(model), student_(model), options_(options) {
-  require<UsageError>(model.kind == ModelKind::student, "[piddm] this model is a teacher; distil it first, or use the method teacher");
+PiddmMethod::PiddmMethod(const Model& model, const PiddmOptions& options)
+    : model_(model), student_(model), options_(options) {
+  require<UsageError>(model.kind == ModelKind::student,
+                      "[piddm] this model is a teacher; distil it first, or use the method teacher");
   require<UsageError>(options.batch >= 1, "method.batch: must be at least 1, got {}", options.batch);
   for (auto& parameter : model_.network->parameters()) parameter.set_requires_grad(false);
 }
@@ -126,11 +129,13 @@ Tensor PiddmMethod::residual_norm(const Tensor& z) const {
   return (error / model_.normalizer.std(0)).square().mean({1, 2, 3});
 }
 
-Samples PiddmMethod::finish(const std::vector<Tensor>& parts, const WorkMeter& meter, double seconds, bool optimised) const {
+Samples PiddmMethod::finish(const std::vector<Tensor>& parts, const WorkMeter& meter, double seconds,
+                            bool optimised) const {
   const auto x = model_.normalizer.to_physical(torch::cat(parts)).to(torch::kCPU);
   const auto n = static_cast<double>(x.size(0));
   const auto spent = meter.spent();
-  return {x, static_cast<double>(spent.forward) / n - (optimised ? 1 : 0), static_cast<double>(spent.backward) / n, seconds / n};
+  return {x, static_cast<double>(spent.forward) / n - (optimised ? 1 : 0), static_cast<double>(spent.backward) / n,
+          seconds / n};
 }
 
 }  // namespace piddm

@@ -69,6 +69,7 @@ class PiddmMethod : public Method {
 };
 
 /// Minimises loss [B,...] -> [B] from x0 with the chosen optimiser; every sample on its own, best iterate returned.
-Tensor minimize_latents(const std::function<Tensor(const Tensor&)>& loss, const Tensor& x0, const LatentOptions& options);
+Tensor minimize_latents(const std::function<Tensor(const Tensor&)>& loss, const Tensor& x0,
+                        const LatentOptions& options);
 
 }  // namespace piddm

@@ -16,10 +16,13 @@ MethodPtr make(const Model& model, const json& options) {
 }  // namespace
 
 const Registry<MethodPtr(const Model&, const json&)>& method_registry() {
-  static const Registry<MethodPtr(const Model&, const json&)> registry("method", {
-      {"teacher", "the diffusion model itself: Euler integration of its velocity", make<TeacherMethod, TeacherOptions>},
-      {"piddm", "the one-step student: one evaluation, latent refinement, latent optimisation for tasks", make<PiddmMethod, PiddmOptions>},
-  });
+  static const Registry<MethodPtr(const Model&, const json&)> registry(
+      "method", {
+                    {"teacher", "the diffusion model itself: Euler integration of its velocity",
+                     make<TeacherMethod, TeacherOptions>},
+                    {"piddm", "the one-step student: one evaluation, latent refinement, latent optimisation for tasks",
+                     make<PiddmMethod, PiddmOptions>},
+                });
   return registry;
 }
 

@@ -11,7 +11,8 @@ Task parse_task(const std::string& name) {
 std::string task_name(Task task) { return enum_names(task).at(static_cast<size_t>(task)); }
 
 Observation observe(Task task, const Tensor& truth, const Pde& pde, uint64_t seed, double share) {
-  require<UsageError>(task != Task::generate, "the task generate observes nothing; choose forward, inverse or reconstruct");
+  require<UsageError>(task != Task::generate,
+                      "the task generate observes nothing; choose forward, inverse or reconstruct");
   require<UsageError>(share > 0 && share < 1, "the observed share must be between 0 and 1, got {}", share);
   pde.check_shape(truth);
   auto mask = torch::zeros_like(truth);

@@ -13,7 +13,8 @@ TeacherMethod::TeacherMethod(const Model& model, const TeacherOptions& options) 
 Samples TeacherMethod::generate(int64_t first, int64_t n, uint64_t seed) {
   const WorkMeter meter(*model_.network);
   const Stopwatch watch;
-  const auto z = sample_teacher(model_, model_.latents(seed, Stream::latents, first, n), options_.euler_steps, "teacher samples");
+  const auto z =
+      sample_teacher(model_, model_.latents(seed, Stream::latents, first, n), options_.euler_steps, "teacher samples");
   const auto x = model_.normalizer.to_physical(z);
   return {x.to(torch::kCPU), static_cast<double>(meter.spent().forward) / n, 0, watch.seconds() / n};
 }

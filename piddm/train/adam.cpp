@@ -72,7 +72,10 @@ void Adam::join(Tensor& flat, const TensorMap& tensors) const {
 }
 
 std::map<std::string, TensorMap> Adam::state() const {
-  return {{"model", split(weights_)}, {"ema", split(ema_)}, {"exp_avg", split(exp_avg_)}, {"exp_avg_sq", split(exp_avg_sq_)}};
+  return {{"model", split(weights_)},
+          {"ema", split(ema_)},
+          {"exp_avg", split(exp_avg_)},
+          {"exp_avg_sq", split(exp_avg_sq_)}};
 }
 
 void Adam::load(const std::map<std::string, TensorMap>& state) {

@@ -5,7 +5,11 @@
 namespace piddm {
 
 FlowMatching::FlowMatching(Network& network, ProcessPtr process, Tensor data, int64_t batch, uint64_t seed)
-    : network_(network), process_(std::move(process)), data_(std::move(data)), order_(data_.size(0), batch, seed), seed_(seed) {}
+    : network_(network),
+      process_(std::move(process)),
+      data_(std::move(data)),
+      order_(data_.size(0), batch, seed),
+      seed_(seed) {}
 
 Loss FlowMatching::loss(int64_t step) {
   const int64_t batch = order_.batch_size();

@@ -22,13 +22,18 @@ void check_options(const TrainOptions& o) {
   require<UsageError>(o.adam.lr > 0, "train.adam.lr: must be positive, got {}", o.adam.lr);
   require<UsageError>(o.adam.ema >= 0 && o.adam.ema < 1, "train.adam.ema: must be in [0,1), got {}", o.adam.ema);
   require<UsageError>(o.warmup > 0 && o.warmup < 1, "train.warmup: must be between 0 and 1, got {}", o.warmup);
-  require<UsageError>(o.log_every >= 1 && o.checkpoint_every >= 1, "train: log_every and checkpoint_every must be at least 1");
+  require<UsageError>(o.log_every >= 1 && o.checkpoint_every >= 1,
+                      "train: log_every and checkpoint_every must be at least 1");
 }
 
 class Trainer {
  public:
   Trainer(torch::nn::Module& network, Objective& objective, const TrainOptions& options, RunFolder& run)
-      : network_(network), objective_(objective), options_(options), run_(run), adam_(network, options.adam),
+      : network_(network),
+        objective_(objective),
+        options_(options),
+        run_(run),
+        adam_(network, options.adam),
         store_(run.checkpoints(static_cast<int>(options.keep_checkpoints))) {
     restore();
   }
@@ -109,8 +114,10 @@ class Trainer {
 
   [[noreturn]] void fail(const std::string& what) {
     if (step_ != saved_) save();
-    throw NumericsError("step {}: {} is not finite; the last good state is {}/checkpoints/step-{}. A smaller train.adam.lr usually helps",
-                        step_, what, run_.path().string(), step_);
+    throw NumericsError(
+        "step {}: {} is not finite; the last good state is {}/checkpoints/step-{}. A smaller train.adam.lr usually "
+        "helps",
+        step_, what, run_.path().string(), step_);
   }
 
   [[noreturn]] void stop_for_signal() {
@@ -121,8 +128,12 @@ class Trainer {
   void save() {
     Checkpoint checkpoint{step_, adam_.state(), {}};
     if (!best_.empty()) checkpoint.parts["best"] = best_;
-    checkpoint.state = {{"seconds", seconds_}, {"last_loss", last_loss_}, {"stopped", stopped_},
-                        {"best_value", best_value_}, {"best_step", best_step_}, {"without_gain", without_gain_},
+    checkpoint.state = {{"seconds", seconds_},
+                        {"last_loss", last_loss_},
+                        {"stopped", stopped_},
+                        {"best_value", best_value_},
+                        {"best_step", best_step_},
+                        {"without_gain", without_gain_},
                         {"threads", at::get_num_threads()}};
     store_.save(checkpoint);
     saved_ = step_;
@@ -143,8 +154,9 @@ class Trainer {
     without_gain_ = state.at("without_gain");
     if (checkpoint.parts.count("best")) best_ = checkpoint.parts.at("best");
     if (state.at("threads") != at::get_num_threads())
-      spdlog::warn("this run was begun with {} thread(s) and continues with {}: the result will differ in the last bits",
-                   state.at("threads").get<int>(), at::get_num_threads());
+      spdlog::warn(
+          "this run was begun with {} thread(s) and continues with {}: the result will differ in the last bits",
+          state.at("threads").get<int>(), at::get_num_threads());
     run_.truncate_metrics(step_);
   }
 

@@ -68,9 +68,9 @@ class Objective {
 };
 
 struct TrainSummary {
-  int64_t steps = 0;        ///< done in all
-  int64_t best_step = 0;    ///< where the returned weights come from, if there was validation
-  double seconds = 0;       ///< of training, over all resumes
+  int64_t steps = 0;      ///< done in all
+  int64_t best_step = 0;  ///< where the returned weights come from, if there was validation
+  double seconds = 0;     ///< of training, over all resumes
   double last_loss = 0;
   bool stopped_early = false;
 };

@@ -118,7 +118,17 @@ TEST_F(RegressionTest, HuberCountsLargeErrorsLinearly) {
   EXPECT_NEAR(term(100), square, 1e-2 * square);
 }
 
+TEST_F(RegressionTest, SolutionWeightDividesTheSampleTermAmongTheChannels) {
+  const auto pairs = source_.chunk(0);
+  const auto error = (student_(pairs.latents) - pairs.targets).detach().to(torch::kFloat64).square();
+  const double u = error.select(1, 0).mean().item<double>(), a = error.select(1, 1).mean().item<double>();
+  const auto term = [&](double w) { return total(objective({.lambda = 0, .solution_weight = w}).loss(0)); };
+  EXPECT_NEAR(term(1), (u + a) / 2, 1e-5 * (u + a));
+  EXPECT_NEAR(term(4), (4 * u + a) / 5, 1e-5 * (u + a));
+}
+
 TEST_F(RegressionTest, RefusesSenselessWeights) {
+  EXPECT_ERROR(objective({.solution_weight = 0}), ExitCode::usage, "distill.loss.solution_weight");
   EXPECT_ERROR(objective({.lambda = -1}), ExitCode::usage, "distill.loss.lambda");
   EXPECT_ERROR(objective({.physics_ramp = 0}), ExitCode::usage, "physics_ramp");
 }

@@ -63,6 +63,16 @@ TEST(ContactSheet, PutsTheOriginAtTheLowerLeft) {
   EXPECT_EQ(corner.bottom, all.bottom);
 }
 
+TEST(ContactSheet, DrawsGapsInGreyWithoutAlarm) {
+  Panel panel = ramp(16, 16);
+  panel.field[3][4] = NAN;
+  EXPECT_GT(find(contact_sheet({{panel}}), kSignal).count, 0);
+  const int height = contact_sheet({{panel}}).height();
+  panel.gaps = true;
+  EXPECT_EQ(find(contact_sheet({{panel}}), kSignal).count, 0);
+  EXPECT_LT(contact_sheet({{panel}}).height(), height);  // no line that counts them
+}
+
 TEST(ContactSheet, TakesTheRangeOfFiniteValuesOrTheGivenOne) {
   Panel panel = ramp(144, 144);
   panel.field[70][70] = INFINITY;

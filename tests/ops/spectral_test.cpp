@@ -56,8 +56,9 @@ TEST_P(Spectral, BandLimitIsAnOrthogonalProjection) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Grids, Spectral,
-                         ::testing::Values(Case{16, 16, 8, 8}, Case{17, 15, 8, 6}, Case{12, 20, 6, 12}, Case{9, 7, 4, 4},
-                                           Case{8, 8, 12, 12}, Case{7, 9, 12, 12}, Case{32, 33, 12, 12}));
+                         ::testing::Values(Case{16, 16, 8, 8}, Case{17, 15, 8, 6}, Case{12, 20, 6, 12},
+                                           Case{9, 7, 4, 4}, Case{8, 8, 12, 12}, Case{7, 9, 12, 12},
+                                           Case{32, 33, 12, 12}));
 
 TEST(SpectralBasis, FullBlockKeepsEveryField) {
   // On an odd grid a block wider than the grid holds every mode, so the projection is the identity.
@@ -76,9 +77,7 @@ TEST(SpectralBasis, SingleModeHasItsClosedForm) {
   EXPECT_NEAR(modes.square().sum().item<double>(), 0.25, 1e-12);
 }
 
-TEST(SpectralBasis, OddModeCountIsRefused) {
-  EXPECT_THROW(SpectralBasis(7, 8, 16, 16, torch::kFloat64), c10::Error);
-}
+TEST(SpectralBasis, OddModeCountIsRefused) { EXPECT_THROW(SpectralBasis(7, 8, 16, 16, torch::kFloat64), c10::Error); }
 
 }  // namespace
 }  // namespace piddm
