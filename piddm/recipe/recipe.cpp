@@ -18,7 +18,8 @@ Recipe::Recipe(fs::path root) : root_(std::move(root)) {
 
 StepResult Recipe::step(const std::string& name, const json& settings, const std::vector<StepResult>& inputs,
                         const std::function<void(const fs::path&)>& work) {
-  json identity = {{"step", name}, {"settings", settings}, {"inputs", json::array()}};
+  const auto machine = describe_machine();
+  json identity = {{"step", name}, {"version", machine.at("piddm")}, {"settings", settings}, {"inputs", json::array()}};
   for (const auto& input : inputs) identity["inputs"].push_back(input.key);
   const std::string key = name + "-" + sha256_hex(identity.dump()).substr(0, 16);
   const auto done = root_ / "steps" / key, unfinished = root_ / "steps" / ("unfinished-" + key);
@@ -33,7 +34,7 @@ StepResult Recipe::step(const std::string& name, const json& settings, const std
   const Stopwatch watch;
   work(unfinished);
   identity["seconds"] = watch.seconds();
-  identity["machine"] = describe_machine();
+  identity["machine"] = machine;
   write_file_atomically(unfinished / "step.json", identity.dump(2) + "\n");
   fs::rename(unfinished, done, error);
   if (error) throw ResourceError("{}: cannot be renamed: {}", unfinished.string(), error.message());

@@ -1,9 +1,9 @@
 #pragma once
 // A recipe: steps whose results are stored under the hash of their inputs. What `demo` and `reproduce` are written in.
 //
-// A step's key is the hash of its name, its settings and the keys of the steps it builds on, so a changed setting reruns only what depends on it, two
-// recipes in one folder share what they have in common, and a second run computes nothing. A step works in a folder that survives a kill and gets
-// its final name when it is done: training continues, everything else starts over.
+// A step's key is the hash of its name, the program's version, its settings and the keys of the steps it builds on, so a changed setting reruns
+// only what depends on it, two recipes in one folder share what they have in common, and a second run computes nothing. A step works in a folder
+// that survives a kill and gets its final name when it is done: training continues, everything else starts over.
 
 #include <filesystem>
 #include <functional>
