@@ -43,17 +43,20 @@ void for_each_sample(const Tensor& x, const F& f) {
 
 Tensor on_cpu(const Tensor& x) { return x.detach().to(torch::kCPU, torch::kFloat64).contiguous(); }
 
-/// Mean square of each sample, [N].
-Tensor mean_squares(const Tensor& values) {
-  const auto x = on_cpu(values);
+/// Mean square of each sample over the points where `mask` holds (undefined: all; none: 0), [N].
+Tensor mean_squares(const Tensor& values, const Tensor& mask = {}) {
+  const auto x = on_cpu(values), weight = mask.defined() ? on_cpu(mask) : torch::ones_like(x);
   const auto result = torch::empty({x.size(0)}, torch::kFloat64);
   const int64_t n = x.numel() / x.size(0);
-  const auto* from = x.data_ptr<double>();
+  const auto *from = x.data_ptr<double>(), *w = weight.data_ptr<double>();
   auto* to = result.data_ptr<double>();
   for_each_sample(x, [&](int64_t i) {
-    double sum = 0;
-    for (int64_t k = 0; k < n; ++k) sum += from[i * n + k] * from[i * n + k];
-    to[i] = sum / static_cast<double>(n);
+    double sum = 0, count = 0;
+    for (int64_t k = i * n; k < (i + 1) * n; ++k) {
+      sum += w[k] * from[k] * from[k];
+      count += w[k];
+    }
+    to[i] = count > 0 ? sum / count : 0;
   });
   return result;
 }
@@ -86,26 +89,32 @@ std::vector<ChannelStatistics> channel_statistics(const Tensor& fields) {
 
 double ResidualStatistics::mean_pde_error() const { return mean_in_order(pde_error); }
 
-double ResidualStatistics::rel_residual() const {
-  return std::sqrt(mean_in_order(residual) / mean_in_order(reference));
-}
+double ResidualStatistics::mean_boundary_error() const { return boundary.defined() ? mean_in_order(boundary) : 0; }
+
+double ResidualStatistics::reference_rms() const { return std::sqrt(mean_in_order(reference)); }
+
+double ResidualStatistics::rel_residual() const { return std::sqrt(mean_in_order(residual)) / reference_rms(); }
 
 double ResidualStatistics::worst_rel_residual() const {
-  return std::sqrt(residual[worst_sample()].item<double>() / mean_in_order(reference));
+  return std::sqrt(residual[worst_sample()].item<double>()) / reference_rms();
 }
 
 int64_t ResidualStatistics::worst_sample() const { return residual.argmax().item<int64_t>(); }
 
 ResidualStatistics residual_statistics(const Pde& pde, const Tensor& fields, int64_t batch) {
   const torch::NoGradGuard no_grad;
-  std::vector<Tensor> residuals, references;
+  const double c = pde.residual_scale();
+  std::vector<Tensor> errors, residuals, references, boundaries;
   for (int64_t first = 0; first < fields.size(0); first += batch) {
     const auto x = fields.slice(0, first, first + batch).to(torch::kFloat64);
-    residuals.push_back(mean_squares(pde.residual(x).interior));
-    references.push_back(mean_squares(pde.reference_term(x)));
+    const auto r = pde.residual(x);
+    errors.push_back(mean_squares(r.interior) * (c * c));
+    residuals.push_back(r.smooth.defined() ? mean_squares(r.interior, r.smooth) : errors.back() / (c * c));
+    references.push_back(mean_squares(pde.reference_term(x), r.smooth));
+    if (r.boundary.defined()) boundaries.push_back(mean_squares(r.boundary));
   }
-  const auto residual = torch::cat(residuals);
-  return {residual * (pde.residual_scale() * pde.residual_scale()), residual, torch::cat(references)};
+  return {torch::cat(errors), torch::cat(residuals), torch::cat(references),
+          boundaries.empty() ? Tensor() : torch::cat(boundaries)};
 }
 
 }  // namespace piddm

@@ -20,11 +20,14 @@ std::vector<ChannelStatistics> channel_statistics(const Tensor& fields);
 
 /// How well samples satisfy a PDE, one number a sample: [N] float64 on the CPU.
 struct ResidualStatistics {
-  Tensor pde_error;  ///< mean of R^2 over the scored points
-  Tensor residual;   ///< mean of r_phys^2
-  Tensor reference;  ///< mean of the squared reference term
+  Tensor pde_error;      ///< mean of R^2 over the scored points
+  Tensor residual;       ///< mean of r_phys^2 over the points that count in rel_residual (Residual::smooth)
+  Tensor reference;      ///< mean of the squared reference term over the same points
+  Tensor boundary = {};  ///< mean of the squared violation of boundary and initial conditions; undefined without any
 
   double mean_pde_error() const;
+  double mean_boundary_error() const;  ///< 0 without boundary conditions of their own
+  double reference_rms() const;        ///< over all samples
   /// RMS(r_phys) / RMS(reference term), both over all samples.
   double rel_residual() const;
   /// The largest RMS(r_phys) of one sample, over the same RMS of the reference term.

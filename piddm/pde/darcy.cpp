@@ -44,9 +44,8 @@ CgResult DarcyOperator::solve(const Tensor& f, const Tensor& start, const CgOpti
 Darcy::Darcy(PdeOptions options) : Pde(std::move(options)), field_(grid()) {}
 
 const std::vector<Channel>& Darcy::channels() const {
-  static const std::vector<Channel> list = {
-      {.name = "u", .role = Role::solution, .scalar = false, .two_valued = {}, .zero_on_wall = true},
-      {.name = "a", .role = Role::coefficient, .scalar = false, .two_valued = {{3, 12}}, .zero_on_wall = false}};
+  static const std::vector<Channel> list = {{.name = "u", .zero_on_wall = true},
+                                            {.name = "a", .role = Role::coefficient, .two_valued = {{3, 12}}}};
   return list;
 }
 
@@ -94,10 +93,8 @@ Tensor Darcy::solve(const Tensor& coefficients, const Tensor& start, SolveReport
 }
 
 Residual Darcy::residual(const Tensor& x) const {
-  check_shape(x);
-  require<DataError>(x.scalar_type() == torch::kFloat32 || x.scalar_type() == torch::kFloat64,
-                     "[darcy] residuals need float32 or float64, got {}", torch::toString(x.scalar_type()));
-  return {1 - DarcyOperator(x.narrow(1, 1, 1)).apply(x.narrow(1, 0, 1)), {}};
+  check_residual_input(x);
+  return {1 - DarcyOperator(x.narrow(1, 1, 1)).apply(x.narrow(1, 0, 1))};
 }
 
 double Darcy::residual_scale() const { return 115.0 / static_cast<double>(grid() * grid()); }

@@ -55,6 +55,7 @@ class Darcy : public Pde {
 
   /// -6 Laplace v = r solved by sine transforms; 6 = sqrt(3 * 12).
   Tensor precondition(const Tensor& r) const override;
+  bool has_preconditioner() const override { return true; }
 
   /// u of the outermost cells set to what u = 0 on the wall asks for if u is linear there: a third of the next cell's
   /// (a ninth of the diagonal neighbour's in the corners). a stays as it is.

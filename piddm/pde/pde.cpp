@@ -4,6 +4,49 @@
 
 namespace piddm {
 
+namespace {
+
+Tensor rms(const Tensor& x) { return x.square().mean({1, 2, 3}).sqrt(); }
+
+}  // namespace
+
+double Pde::parameter(const std::string& name, double value, double low, double high, const std::string& meaning) {
+  if (const auto given = options_.parameters.find(name); given != options_.parameters.end()) {
+    require<UsageError>(given->is_number(), "[{}] parameter {}: expected a number, got {}", this->name(), name,
+                        given->dump());
+    value = given->get<double>();
+  }
+  require<UsageError>(value >= low && value <= high, "[{}] parameter {} = {}: must be between {} and {}", this->name(),
+                      name, value, low, high);
+  parameters_.push_back({.name = name, .value = value, .meaning = meaning, .choices = {}, .low = low, .high = high});
+  return value;
+}
+
+std::string Pde::choice(const std::string& name, const std::vector<std::string>& choices, const std::string& meaning) {
+  std::string value = choices.front();
+  if (const auto given = options_.parameters.find(name); given != options_.parameters.end()) {
+    require<UsageError>(given->is_string(), "[{}] parameter {}: expected a name, got {}", this->name(), name,
+                        given->dump());
+    value = given->get<std::string>();
+  }
+  require<UsageError>(std::find(choices.begin(), choices.end(), value) != choices.end(), "[{}] parameter {}: {}",
+                      this->name(), name, unknown_name_message("value", value, choices));
+  parameters_.push_back({.name = name, .value = value, .meaning = meaning, .choices = choices});
+  return value;
+}
+
+void Pde::check_parameters() const {
+  std::vector<std::string> known;
+  for (const auto& p : parameters_) known.push_back(p.name);
+  require<UsageError>(options_.parameters.is_object(), "[{}] parameters: expected a table, got {}", name(),
+                      options_.parameters.dump());
+  for (const auto& [key, value] : options_.parameters.items()) {
+    require<UsageError>(!known.empty(), "[{}] has no parameters, so no '{}'", name(), key);
+    require<UsageError>(std::find(known.begin(), known.end(), key) != known.end(), "[{}] {}", name(),
+                        unknown_name_message("parameter", key, known));
+  }
+}
+
 int64_t Pde::num_solution_channels() const {
   const auto& all = channels();
   return std::count_if(all.begin(), all.end(), [](const Channel& c) { return c.role == Role::solution; });
@@ -15,8 +58,15 @@ std::vector<std::string> Pde::channel_names() const {
   return names;
 }
 
-Tensor Pde::sample(uint64_t seed, int64_t first, int64_t count, SolveReport* report) const {
-  const Tensor coefficients = sample_coefficients(seed, first, count);
+Tensor Pde::solution(const Tensor& x) const { return x.narrow(1, 0, num_solution_channels()); }
+
+Tensor Pde::coefficients(const Tensor& x) const {
+  const int64_t n = num_solution_channels();
+  return x.narrow(1, n, num_channels() - n);
+}
+
+Tensor Pde::sample(uint64_t seed, int64_t first, int64_t count, SolveReport* report, torch::Device device) const {
+  const Tensor coefficients = sample_coefficients(seed, first, count).to(device);
   return torch::cat({solve(coefficients, {}, report), coefficients}, 1);
 }
 
@@ -24,13 +74,68 @@ Tensor Pde::pde_error(const Tensor& x) const {
   return (residual(x).interior * residual_scale()).square().mean({1, 2, 3});
 }
 
+Tensor Pde::given_boundary() const { return torch::zeros({num_solution_channels(), grid(), grid()}, torch::kBool); }
+
 Tensor Pde::precondition(const Tensor&) const {
   throw UsageError("[{}] has no fast solver to precondition with; set precondition = false", name());
+}
+
+Admissible Pde::admissible(const Tensor& coefficients) const {
+  const Tensor given = checked_coefficients(coefficients);
+  const int64_t first = num_solution_channels();
+  Admissible out{given.clone(), torch::zeros({given.size(0)}, given.options().dtype(torch::kLong))};
+  for (int64_t c = first; c < num_channels(); ++c) {
+    const auto& channel = channels()[static_cast<size_t>(c)];
+    Tensor values = given.select(1, c - first);
+    if (channel.scalar) values = values.mean({1, 2}, true);
+    if (channel.valid) {
+      const auto [low, high] = *channel.valid;
+      out.clamped += ((values < low) | (values > high)).sum({1, 2});
+      values = values.clamp(low, high);
+    }
+    out.coefficients.select(1, c - first).copy_(values.expand({given.size(0), grid(), grid()}));
+  }
+  return out;
+}
+
+Decoded Pde::decode(const Tensor& x) const {
+  check_shape(x);
+  const torch::NoGradGuard no_grad;
+  const Tensor y = x.to(torch::kFloat64);
+  require<NumericsError>(y.size(0) > 0 && all_finite(y), "[{}] cannot decode {}: empty or not finite", name(),
+                         shape_string(x));
+  const Admissible a = admissible(coefficients(y));
+  const Tensor u = solve(a.coefficients);
+  return {.x = torch::cat({u, a.coefficients}, 1),
+          .iterations = torch::zeros_like(a.clamped),
+          .moved = rms(u - solution(y)) / rms(u),
+          .clamped = a.clamped};
 }
 
 void Pde::check_shape(const Tensor& x) const {
   require<DataError>(x.dim() == 4 && x.size(1) == num_channels() && x.size(2) == grid() && x.size(3) == grid(),
                      "[{0}] expected (B,{1},{2},{2}), got {3}", name(), num_channels(), grid(), shape_string(x));
+}
+
+void Pde::check_residual_input(const Tensor& x) const {
+  check_shape(x);
+  require<DataError>(x.scalar_type() == torch::kFloat32 || x.scalar_type() == torch::kFloat64,
+                     "[{}] residuals need float32 or float64, got {}", name(), torch::toString(x.scalar_type()));
+}
+
+Tensor Pde::checked_coefficients(const Tensor& coefficients) const {
+  const int64_t n = grid(), count = num_channels() - num_solution_channels();
+  const bool fits = coefficients.dim() == 4 && coefficients.sizes().slice(1) == torch::IntArrayRef({count, n, n});
+  require<DataError>(fits && coefficients.size(0) > 0, "[{0}] expected coefficients (B,{1},{2},{2}), got {3}", name(),
+                     count, n, shape_string(coefficients));
+  require<DataError>(all_finite(coefficients), "[{}] coefficients must be finite", name());
+  return coefficients.detach().to(torch::kFloat64);
+}
+
+PdePtr with_parameter(const Pde& pde, const std::string& name, const json& value) {
+  auto options = pde.options();
+  options.parameters[name] = value;
+  return make_pde(options);
 }
 
 }  // namespace piddm

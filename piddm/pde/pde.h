@@ -18,20 +18,30 @@
 
 namespace piddm {
 
+class Pde;
+using PdePtr = std::shared_ptr<const Pde>;
+struct PdeOptions;
+PdePtr make_pde(const PdeOptions& options);
+
 enum class Role { solution, coefficient };
 
 struct Channel {
   std::string name;  ///< also its key in data files: "u", "a"
   Role role = Role::solution;
-  bool scalar = false;                                  ///< one number a sample, stored as a constant field
-  std::optional<std::pair<double, double>> two_valued;  ///< the two values of a coefficient that has only two
-  bool zero_on_wall = false;                            ///< vanishes on the wall of the cell-centred grid
+  bool scalar = false;  ///< one number a sample, stored as a constant field; its spatial mean is what counts
+  std::optional<std::pair<double, double>> two_valued = {};  ///< the two values of a coefficient that has only two
+  bool zero_on_wall = false;                                 ///< vanishes on the wall of the cell-centred grid
+  std::optional<std::pair<double, double>> valid = {};       ///< where the equation makes sense; a decode moves the
+                                                             ///< coefficient into it
+  bool given_in_inverse = false;                             ///< a coefficient that is known in the task inverse too
 };
 
-/// r_phys at the scored points, [B,1,h,w]; `boundary` is undefined for PDEs whose boundary rule is part of the stencil.
+/// r_phys at the scored points, [B,1,h,w], and what belongs to it.
 struct Residual {
   Tensor interior;
-  Tensor boundary;
+  Tensor boundary = {};  ///< [B,m], violation of boundary and initial conditions in the solution's units; undefined
+                         ///< where the boundary rule is part of the stencil
+  Tensor smooth = {};    ///< [B,1,h,w] bool, points that count in rel_residual (away from fronts); undefined: all
 };
 
 struct SolveReport {
@@ -39,23 +49,39 @@ struct SolveReport {
   double relative_residual = 0;  ///< ||b - A u|| / ||b||, worst sample
 };
 
+/// Coefficients moved to where the equation makes sense.
+struct Admissible {
+  Tensor coefficients;  ///< [B,C_a,H,W] float64
+  Tensor clamped;       ///< [B] int64, how many entries (a scalar channel: one) had to be moved into the valid range
+};
+
 /// A sample whose solution satisfies the discrete equation for the sample's own coefficients.
 struct Decoded {
   Tensor x;           ///< [B,C,H,W] float64
-  Tensor iterations;  ///< [B] int64, solver iterations of each sample
+  Tensor iterations;  ///< [B] int64, solver iterations of each sample; 0 for direct solvers and closed forms
   Tensor moved;       ///< [B] RMS change of the solution channels over the RMS of the decoded ones
-  Tensor
-      clamped;  ///< [B] int64, coefficient entries that had to be moved into the range where the equation makes sense
+  Tensor clamped;     ///< [B] int64, as in Admissible
 };
 
 struct PdeOptions {
   std::string name = "darcy";
   int64_t grid = 128;
+  json parameters = json::object();
   template <class V>
   void fields(V&& f) {
     f("name", name, "which PDE; see `piddm list pdes`");
     f("grid", grid, "points a side");
+    f("parameters", parameters, "constants of the equation that differ from the PDE's defaults, e.g. {k = 2.0}");
   }
+};
+
+/// A constant of the equation, or a choice between forms of its residual.
+struct Parameter {
+  std::string name;
+  json value;  ///< a number or one of `choices`
+  std::string meaning;
+  std::vector<std::string> choices = {};  ///< empty: a number
+  double low = 0, high = 0;               ///< of a number
 };
 
 class Pde {
@@ -67,12 +93,17 @@ class Pde {
   const std::string& name() const { return options_.name; }
   int64_t grid() const { return options_.grid; }
 
+  /// Every parameter with the value in force.
+  const std::vector<Parameter>& parameters() const { return parameters_; }
+
   virtual const std::vector<Channel>& channels() const = 0;
 
-  /// Coefficients of samples first..first+count-1: [count, C_a, H, W] float64, a pure function of (seed, index).
+  /// Coefficients of samples first..first+count-1: [count, C_a, H, W] float64 on the CPU, a pure function of (seed,
+  /// index): the same bits for any batch split and number of threads.
   virtual Tensor sample_coefficients(uint64_t seed, int64_t first, int64_t count) const = 0;
 
-  /// The reference solution for these coefficients, [B, C_u, H, W] float64. `start` (optional) is a first guess.
+  /// The reference solution for these coefficients, [B, C_u, H, W] float64 on their device. `start` (optional) is a
+  /// first guess. On the CPU the same bits for any batch split and number of threads.
   virtual Tensor solve(const Tensor& coefficients, const Tensor& start = {}, SolveReport* report = nullptr) const = 0;
 
   /// r_phys of x = [B,C,H,W].
@@ -81,26 +112,40 @@ class Pde {
   /// c of R = c r_phys, the unit in which lambda, eta and pde_error are quoted.
   virtual double residual_scale() const = 0;
 
-  /// The term rel_residual is measured against, at the scored points.
+  /// The term rel_residual is measured against, at the scored points: like Residual::interior.
   virtual Tensor reference_term(const Tensor& x) const = 0;
 
   /// The hard constraint imposed when nothing is observed (ECI's C): the field adjusted to it.
   virtual Tensor constrain(const Tensor& x) const = 0;
 
-  /// L^-1 r_phys, L a fast solver close to the PDE's operator: roughly the error of the solution this residual stands for. Differentiable.
-  /// A UsageError where a PDE has none.
-  virtual Tensor precondition(const Tensor& r) const;
+  /// Entries of the solution channels that boundary and initial conditions give away once the coefficients are known:
+  /// [C_u,H,W] bool. The task forward knows them. Default: none.
+  virtual Tensor given_boundary() const;
 
-  /// Solution replaced by the solution for the sample's own coefficients, starting from the sample's own solution.
-  virtual Decoded decode(const Tensor& x) const = 0;
+  /// L^-1 r_phys, L a fast solver close to the PDE's operator: roughly the error of the solution this residual stands
+  /// for, at the scored points. Differentiable. A UsageError where a PDE has none.
+  virtual Tensor precondition(const Tensor& r) const;
+  virtual bool has_preconditioner() const { return false; }
+
+  /// Coefficients [B,C_a,H,W] as the solver takes them. Default: scalar channels replaced by their spatial mean, then
+  /// everything clamped to the channel's valid range.
+  virtual Admissible admissible(const Tensor& coefficients) const;
+
+  /// Solution replaced by the solution for the sample's own (admissible) coefficients.
+  virtual Decoded decode(const Tensor& x) const;
 
   // --- the same for every PDE, built from the above ---
   int64_t num_channels() const { return static_cast<int64_t>(channels().size()); }
   int64_t num_solution_channels() const;
   std::vector<std::string> channel_names() const;
 
-  /// x = (u, a) for samples first..first+count-1: [count,C,H,W] float64.
-  Tensor sample(uint64_t seed, int64_t first, int64_t count, SolveReport* report = nullptr) const;
+  /// Solution and coefficient channels of x = [B,C,H,W].
+  Tensor solution(const Tensor& x) const;
+  Tensor coefficients(const Tensor& x) const;
+
+  /// x = (u, a) for samples first..first+count-1: [count,C,H,W] float64, solved on `device`.
+  Tensor sample(uint64_t seed, int64_t first, int64_t count, SolveReport* report = nullptr,
+                torch::Device device = torch::kCPU) const;
 
   /// Mean over the scored points of R^2, one number a sample: [B]. This is ||R||^2 in every loss.
   Tensor pde_error(const Tensor& x) const;
@@ -108,13 +153,31 @@ class Pde {
   /// DataError unless x is [B,C,grid,grid]: "[darcy] expected (B,2,32,32), got (8,3,64,64)".
   void check_shape(const Tensor& x) const;
 
+ protected:
+  /// For constructors: declares a number (or a choice) and returns its value in force; a UsageError outside [low,high].
+  double parameter(const std::string& name, double value, double low, double high, const std::string& meaning);
+  std::string choice(const std::string& name, const std::vector<std::string>& choices, const std::string& meaning);
+
+  /// DataError unless coefficients are [B,C_a,grid,grid], finite, B > 0; returns them detached in float64.
+  Tensor checked_coefficients(const Tensor& coefficients) const;
+
+  /// DataError unless x is float32 or float64 of the right shape: the first line of every residual.
+  void check_residual_input(const Tensor& x) const;
+
  private:
+  friend PdePtr make_pde(const PdeOptions& options);
+  void check_parameters() const;
+
   PdeOptions options_;
+  std::vector<Parameter> parameters_;
 };
 
-using PdePtr = std::shared_ptr<const Pde>;
-
 const Registry<PdePtr(const PdeOptions&)>& pde_registry();
+
+/// A UsageError for an unknown name or parameter (with the nearest right one) or a grid outside 16..1024.
 PdePtr make_pde(const PdeOptions& options);
+
+/// This PDE with one parameter changed.
+PdePtr with_parameter(const Pde& pde, const std::string& name, const json& value);
 
 }  // namespace piddm

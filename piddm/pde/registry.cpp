@@ -27,7 +27,9 @@ PdePtr make_pde(const PdeOptions& options) {
   require<UsageError>(options.grid >= kSmallestGrid && options.grid <= kLargestGrid,
                       "[{}] grid = {}: must be between {} and {}", options.name, options.grid, kSmallestGrid,
                       kLargestGrid);
-  return factory(options);
+  const auto pde = factory(options);
+  pde->check_parameters();
+  return pde;
 }
 
 }  // namespace piddm

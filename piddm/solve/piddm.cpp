@@ -124,7 +124,7 @@ Tensor PiddmMethod::task_loss(const Tensor& e, const Tensor& observed, const Ten
 
 Tensor PiddmMethod::residual_norm(const Tensor& z) const {
   const auto x = model_.normalizer.to_physical(z);
-  if (!options_.precondition) return model_.pde->pde_error(x);
+  if (!options_.precondition || !model_.pde->has_preconditioner()) return model_.pde->pde_error(x);
   const auto error = model_.pde->precondition(model_.pde->residual(x).interior);
   return (error / model_.normalizer.std(0)).square().mean({1, 2, 3});
 }

@@ -43,7 +43,8 @@ struct PiddmOptions {
     f("refine", refine, "latent refinement of generated samples; iterations = 0: none");
     f("task", task, "latent optimisation of the tasks");
     f("lambda", lambda, "weight of the residual in the tasks");
-    f("precondition", precondition, "measure the residual by the solution error it stands for");
+    f("precondition", precondition,
+      "measure the residual by the solution error it stands for, where the PDE has a fast solver");
     f("hard", hard, "replace observed entries in the sample");
     f("batch", batch, "samples optimised together; does not change the result");
   }

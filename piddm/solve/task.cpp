@@ -22,11 +22,15 @@ Observation observe(Task task, const Tensor& truth, const Pde& pde, uint64_t see
   }
   for (int64_t c = 0; c < pde.num_channels(); ++c) {
     const auto& channel = pde.channels()[c];
-    if (task != Task::reconstruct)
-      mask.select(1, c).fill_((task == Task::forward) == (channel.role == Role::coefficient) ? 1 : 0);
-    else if (channel.scalar)
-      mask.select(1, c).zero_();
+    const bool coefficient = channel.role == Role::coefficient;
+    if (task == Task::reconstruct) {
+      if (channel.scalar) mask.select(1, c).zero_();
+    } else if (coefficient == (task == Task::forward) || (coefficient && channel.given_in_inverse)) {
+      mask.select(1, c).fill_(1);
+    }
   }
+  if (task == Task::forward)
+    pde.solution(mask).copy_(pde.given_boundary().to(mask.options()).expand_as(pde.solution(mask)));
   return {truth, mask};
 }
 

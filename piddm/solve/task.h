@@ -8,8 +8,8 @@
 
 namespace piddm {
 
-/// forward: every coefficient channel is known. inverse: every solution channel. reconstruct: a share of the entries of each field channel;
-/// scalar channels stay unknown.
+/// forward: every coefficient channel is known, and what boundary and initial conditions say of the solution. inverse: every solution channel
+/// (and coefficients marked given_in_inverse). reconstruct: a share of the entries of each field channel; scalar channels stay unknown.
 enum class Task { generate, forward, inverse, reconstruct };
 inline std::vector<std::string> enum_names(Task) { return {"generate", "forward", "inverse", "reconstruct"}; }
 Task parse_task(const std::string& name);
