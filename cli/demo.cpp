@@ -9,22 +9,24 @@ namespace piddm::cli {
 namespace {
 
 struct Options {
-  std::string out = "runs/demo";
+  std::string pde = "darcy", out;
   std::vector<std::string> settings;
   bool seeded = false;
 };
 
-void demo(const Context& context, const Options& o) {
+void demo(const Context& context, Options o) {
+  if (o.out.empty()) o.out = o.pde == "darcy" ? "runs/demo" : "runs/demo-" + o.pde;
   json config = write_fields(DemoOptions{});
-  config["experiment"] = load_config("darcy-32");
+  config["experiment"] = load_config(demo_preset(o.pde));
   if (o.seeded) config["experiment"]["seed"] = context.seed;
   for (const auto& setting : o.settings) apply_setting(config, setting);
   DemoOptions options;
   read_fields(config, options);
   check_output(o.out + "/report.json", {});
   spdlog::info(
-      "Darcy flow from nothing: data, teacher, distillation, PIDDM student, tasks. Interrupt it any time; the same "
-      "command continues.");
+      "{} from nothing: data, teacher, distillation, PIDDM student, tasks. Interrupt it any time; the same command "
+      "continues.",
+      o.pde);
   const Stopwatch watch;
   const auto report = run_demo(options, o.out, context.device());
   context.print(report, "\n" + format_demo(report) +
@@ -36,12 +38,13 @@ void demo(const Context& context, const Options& o) {
 }  // namespace
 
 void add_demo(CLI::App& app, Context& context) {
-  auto* command = add_command(app, context, "demo", "The whole pipeline on Darcy flow in minutes: start here");
+  auto* command = add_command(app, context, "demo", "The whole pipeline on one PDE in minutes: start here");
   auto o = std::make_shared<Options>();
-  command->add_option("--out", o->out, "folder for everything the demo makes")->capture_default_str();
+  command->add_option("--pde", o->pde, "which PDE; see `piddm list pdes`")->capture_default_str();
+  command->add_option("--out", o->out, "folder for everything the demo makes; default runs/demo, runs/demo-PDE");
   command
       ->add_option("--set", o->settings,
-                   "key=value, e.g. cases=16 or experiment.train.steps=500 on top of the preset darcy-32 (repeatable)")
+                   "key=value, e.g. cases=16 or experiment.train.steps=500 on top of the preset PDE-32 (repeatable)")
       ->allow_extra_args(false);
   command->callback([&context, o, command] {
     o->seeded = command->count("--seed") > 0;

@@ -1,28 +1,16 @@
 #include "cli/samples.h"
 
 #include "piddm/core/device.h"
-#include "piddm/core/stopwatch.h"
+#include "piddm/data/statistics.h"
 #include "piddm/eval/table.h"
 
 namespace piddm::cli {
 
-json decode_samples(Samples& samples, const Pde& pde) {
-  const Stopwatch watch;
-  const auto decoded = pde.decode(samples.x);
-  samples.x = decoded.x;
-  samples.seconds_per_sample += watch.seconds() / static_cast<double>(samples.x.size(0));
-  return {{"iterations_mean", decoded.iterations.to(torch::kFloat64).mean().item<double>()},
-          {"iterations_max", decoded.iterations.max().item<int64_t>()},
-          {"moved_mean", decoded.moved.mean().item<double>()},
-          {"moved_max", decoded.moved.max().item<double>()},
-          {"clamped_entries", decoded.clamped.sum().item<int64_t>()}};
-}
-
 void add_physics(json& report, const Samples& samples, const Pde& pde) {
-  const auto x = samples.x.to(torch::kFloat64);
-  const double reference = pde.reference_term(x).square().mean().sqrt().item<double>();
-  report["pde_error"] = pde.pde_error(x).mean().item<double>();
-  report["rel_residual"] = pde.residual(x).interior.square().mean().sqrt().item<double>() / reference;
+  const auto statistics = residual_statistics(pde, samples.x);
+  report["pde_error"] = statistics.mean_pde_error();
+  report["rel_residual"] = statistics.rel_residual();
+  if (statistics.boundary.defined()) report["boundary_error"] = statistics.mean_boundary_error();
   report["nfe"] = samples.nfe;
   report["backward"] = samples.backward;
   report["seconds_per_sample"] = samples.seconds_per_sample;

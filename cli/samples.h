@@ -3,14 +3,11 @@
 
 #include "piddm/data/dataset.h"
 #include "piddm/model/model.h"
-#include "piddm/solve/method.h"
+#include "piddm/solve/decode.h"
 
 namespace piddm::cli {
 
-/// Replaces the samples by their exact decodes (float64) and reports iterations, how far u moved and clamped coefficients.
-json decode_samples(Samples& samples, const Pde& pde);
-
-/// pde_error, rel_residual and the work done.
+/// pde_error, rel_residual, boundary_error and the work done.
 void add_physics(json& report, const Samples& samples, const Pde& pde);
 
 /// A data file whose description says where the samples come from.

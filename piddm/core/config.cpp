@@ -1,5 +1,6 @@
 #include "piddm/core/config.h"
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -72,7 +73,43 @@ void insert(toml::table& table, const std::string& key, const json& value) {
     throw UsageError("config key '{}' has no value", key);
 }
 
+bool is_file(const std::string& name) { return std::filesystem::path(name).extension() == ".toml"; }
+
+json read_config_file(const std::string& name) {
+  std::ifstream in(name);
+  if (!in) throw DataError("{}: cannot open this config file", name);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return parse_toml(text.str(), name);
+}
+
+json read_preset(const std::string& name) {
+  std::vector<std::string> names;
+  for (const auto& preset : presets()) {
+    if (preset.name == name) return parse_toml(preset.text, "preset " + name);
+    names.push_back(preset.name);
+  }
+  throw UsageError("{} (a file must end in .toml)", unknown_name_message("preset", name, names));
+}
+
+json load_with_base(const std::string& name, std::vector<std::string> users) {
+  require<UsageError>(std::find(users.begin(), users.end(), name) == users.end(), "{}: is its own base", name);
+  json config = is_file(name) ? read_config_file(name) : read_preset(name);
+  const auto key = config.find("base");
+  if (key == config.end()) return config;
+  require<UsageError>(key->is_string(), "{}: base must be the name of a preset or file, got {}", name, key->dump());
+  auto base_name = key->get<std::string>();
+  if (is_file(base_name)) base_name = (std::filesystem::path(name).parent_path() / base_name).string();
+  config.erase("base");
+  users.push_back(name);
+  json base = load_with_base(base_name, users);
+  merge_config(base, config);
+  return base;
+}
+
 }  // namespace
+
+json load_config(const std::string& name) { return load_with_base(name, {}); }
 
 json parse_toml(const std::string& text, const std::string& origin) {
   try {
@@ -80,22 +117,6 @@ json parse_toml(const std::string& text, const std::string& origin) {
   } catch (const toml::parse_error& error) {
     throw UsageError("{}:{}: {}", origin, error.source().begin.line, error.description());
   }
-}
-
-json load_config(const std::string& name) {
-  if (std::filesystem::path(name).extension() == ".toml") {
-    std::ifstream in(name);
-    if (!in) throw DataError("{}: cannot open this config file", name);
-    std::ostringstream text;
-    text << in.rdbuf();
-    return parse_toml(text.str(), name);
-  }
-  std::vector<std::string> names;
-  for (const auto& preset : presets()) {
-    if (preset.name == name) return parse_toml(preset.text, "preset " + name);
-    names.push_back(preset.name);
-  }
-  throw UsageError("{} (a file must end in .toml)", unknown_name_message("preset", name, names));
 }
 
 void apply_setting(json& config, const std::string& setting) {

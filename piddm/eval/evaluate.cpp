@@ -1,5 +1,7 @@
 #include "piddm/eval/evaluate.h"
 
+#include "piddm/data/statistics.h"
+
 namespace piddm {
 
 namespace {
@@ -25,24 +27,25 @@ double unknown_mse(const Tensor& error, const Tensor& mask) {
 
 }  // namespace
 
-Judge::Judge(PdePtr pde, Normalizer normalizer, Tensor held_out, Tensor mean_field)
+Judge::Judge(PdePtr pde, Normalizer normalizer, Tensor held_out, Tensor mean_field, int64_t solved)
     : pde_(std::move(pde)),
       normalizer_(std::move(normalizer)),
       held_out_(held_out.to(torch::kFloat64)),
-      mean_field_(mean_field.to(torch::kFloat64)) {
+      mean_field_(mean_field.to(torch::kFloat64)),
+      solved_(solved) {
   pde_->check_shape(held_out_);
   held_out_z_ = normalizer_.to_network(held_out_);
-  reference_rms_ = pde_->reference_term(held_out_).square().mean().sqrt().item<double>();
+  reference_rms_ = residual_statistics(*pde_, held_out_).reference_rms();
 }
 
 void Judge::add_physics(json& out, const Tensor& x) const {
-  const auto r = pde_->residual(x).interior;
-  out["pde_error"] = pde_->pde_error(x).mean().item<double>();
-  out["rel_residual"] = r.square().mean().sqrt().item<double>() / reference_rms_;
-  const auto solved = pde_->decode(x).x;
-  const auto moved =
-      (normalizer_.to_network(x) - normalizer_.to_network(solved)).narrow(1, 0, pde_->num_solution_channels());
-  out["solution_error"] = moved.square().mean().item<double>();
+  const auto statistics = residual_statistics(*pde_, x);
+  out["pde_error"] = statistics.mean_pde_error();
+  out["rel_residual"] = statistics.rel_residual() * statistics.reference_rms() / reference_rms_;
+  if (statistics.boundary.defined()) out["boundary_error"] = statistics.mean_boundary_error();
+  const auto some = x.slice(0, 0, solved_), exact = pde_->decode(some).x;
+  const auto error = pde_->solution(normalizer_.to_network(some) - normalizer_.to_network(exact));
+  out["solution_error"] = error.square().mean().item<double>();
 }
 
 json Judge::samples(const Samples& samples) const {

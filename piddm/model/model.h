@@ -26,6 +26,8 @@ struct HeadOptions {
   double smooth_modes = 12;  ///< lambda_c = (pi smooth_modes)^2
   bool bounded = false;      ///< two-valued coefficient: a <- mid + half tanh(gain (a - mid)/half)
   double bounded_gain = 2;
+  bool constant = false;     ///< scalar channels replaced by their spatial mean
+  bool constrained = false;  ///< the PDE's hard constraint imposed on the output
 
   template <class V>
   void fields(V&& f) {
@@ -34,6 +36,8 @@ struct HeadOptions {
     f("smooth_modes", smooth_modes, "cut-off mode of the smooth head");
     f("bounded", bounded, "bounded head for two-valued coefficients");
     f("bounded_gain", bounded_gain, "slope of the bounded head at the midpoint");
+    f("constant", constant, "scalar channels are constant in space");
+    f("constrained", constrained, "the output satisfies the PDE's hard constraint (walls, initial slices, means)");
   }
 };
 

@@ -18,11 +18,7 @@ Tensor smoothing_filter(int64_t n, double cut_off_mode) {
 }  // namespace
 
 Student::Student(const Model& model, const HeadOptions& heads)
-    : network_(model.network),
-      process_(model.process),
-      normalizer_(model.normalizer),
-      channels_(model.pde->channels()),
-      heads_(heads) {
+    : network_(model.network), process_(model.process), normalizer_(model.normalizer), pde_(model.pde), heads_(heads) {
   const auto options = network_->parameters().front().options().requires_grad(false);
   const int64_t n = model.pde->grid();
   if (heads_.band_limited) {
@@ -39,21 +35,24 @@ Student::Student(const Model& model, const HeadOptions& heads)
 
 Tensor Student::smooth(const Tensor& u) const { return inverse_sine_transform(sine_transform(u) * filter_); }
 
+Tensor Student::shaped(const Tensor& field, const Channel& channel) const {
+  if (heads_.smooth && channel.zero_on_wall) return smooth(field);
+  if (heads_.constant && channel.scalar) return field.mean({1, 2}, true).expand_as(field);
+  if (!heads_.bounded || !channel.two_valued) return field;
+  const auto [low, high] = *channel.two_valued;
+  const double mid = (low + high) / 2, half = (high - low) / 2;
+  return mid + half * torch::tanh((field - mid) * (heads_.bounded_gain / half));
+}
+
 Tensor Student::operator()(const Tensor& e) const {
   const auto latent = heads_.band_limited ? band_limit(e, *basis_) : e;
   const auto t = torch::ones({1}, latent.options().requires_grad(false));
-  const auto x = process_->clean(latent, (*network_)(latent, t), t);
-  if (!heads_.smooth && !heads_.bounded) return x;
-  auto fields = normalizer_.to_physical(x).unbind(1);
-  for (size_t c = 0; c < channels_.size(); ++c) {
-    if (heads_.smooth && channels_[c].zero_on_wall) fields[c] = smooth(fields[c]);
-    if (heads_.bounded && channels_[c].two_valued) {
-      const auto [low, high] = *channels_[c].two_valued;
-      const double mid = (low + high) / 2, half = (high - low) / 2;
-      fields[c] = mid + half * torch::tanh((fields[c] - mid) * (heads_.bounded_gain / half));
-    }
-  }
-  return normalizer_.to_network(torch::stack(fields, 1));
+  const auto z = process_->clean(latent, (*network_)(latent, t), t);
+  if (!heads_.smooth && !heads_.bounded && !heads_.constant && !heads_.constrained) return z;
+  auto fields = normalizer_.to_physical(z).unbind(1);
+  for (size_t c = 0; c < fields.size(); ++c) fields[c] = shaped(fields[c], pde_->channels()[c]);
+  const auto x = torch::stack(fields, 1);
+  return normalizer_.to_network(heads_.constrained ? pde_->constrain(x) : x);
 }
 
 }  // namespace piddm

@@ -5,6 +5,8 @@
 //   x  = clean estimate of the process at t = 1           linear: e' - v(e', 1)
 //   u  = S (1 + lambda/lambda_c)^-1 S u                   (smooth)
 //   a  = mid + half tanh(gain (a - mid)/half)             (bounded)
+//   s  = spatial mean of s                                (constant) scalar channels
+//   x  = C(x), the PDE's hard constraint                  (constrained)
 //
 // Input and output in network units, [B,C,H,W]; differentiable from latent to output.
 
@@ -25,11 +27,12 @@ class Student {
 
  private:
   Tensor smooth(const Tensor& u) const;
+  Tensor shaped(const Tensor& field, const Channel& channel) const;
 
   NetworkPtr network_;
   ProcessPtr process_;
   Normalizer normalizer_;
-  std::vector<Channel> channels_;
+  PdePtr pde_;
   HeadOptions heads_;
   std::unique_ptr<SpectralBasis> basis_;  ///< of the latent, if band-limited
   Tensor filter_;                         ///< [N,N] over the sine modes, if smooth

@@ -1,14 +1,16 @@
 #include "piddm/recipe/demo.h"
 
 #include "piddm/core/atomic_file.h"
+#include "piddm/core/config.h"
 #include "piddm/core/device.h"
 #include "piddm/core/json_text.h"
 #include "piddm/core/log.h"
 #include "piddm/core/safetensors.h"
-#include "piddm/core/stopwatch.h"
 #include "piddm/eval/evaluate.h"
 #include "piddm/recipe/demo_report.h"
+#include "piddm/recipe/paper.h"
 #include "piddm/recipe/recipe.h"
+#include "piddm/solve/decode.h"
 
 namespace piddm {
 
@@ -44,12 +46,13 @@ class Demo {
     methods["teacher"] = samples_step("teacher", teacher, json::object(), false);
     methods["distill"] = samples_step("distill", distilled, json::object(), false);
     methods["piddm-1"] = samples_step("piddm-1", piddm, json::object(), false);
-    methods["piddm-ref"] = samples_step("piddm-ref", piddm, {{"refine", write_fields(options_.refine)}}, false);
+    methods["piddm-ref"] = samples_step("piddm-ref", piddm, {{"refine", refinement()}}, false);
     methods["piddm-1-decoded"] = samples_step("piddm-1-decoded", piddm, json::object(), true);
     for (const auto task : {Task::forward, Task::inverse, Task::reconstruct})
       report["tasks"][task_name(task)] = task_step(task, piddm, held_out);
     report["floor"] = floor_step(held_out);
-    report["paper"] = paper_darcy_rows();
+    report["paper"] = paper_generative_rows(pde_->name());
+    report["pde"] = describe_pde();
     report["options"] = write_fields(options_);
     report["machine"] = describe_machine();
     write_report(recipe_.root(), report, {held_out.folder, folders_, *pde_});
@@ -61,6 +64,21 @@ class Demo {
     experiment.distill.heads = {};
     experiment.distill.loss = {.lambda = 0};
     return experiment;
+  }
+
+  json refinement() const {
+    auto options = experiment_.solve.refine;
+    options.iterations = options_.refine;
+    return write_fields(options);
+  }
+
+  json describe_pde() const {
+    json out = write_fields(pde_->options());
+    for (const auto& entry : pde_registry().entries())
+      if (entry.name == pde_->name()) out["summary"] = entry.summary;
+    out["channels"] = pde_->channel_names();
+    out["residual_scale"] = pde_->residual_scale();
+    return out;
   }
 
   StepResult data_step(const std::string& name, int64_t first, int64_t n) {
@@ -91,37 +109,33 @@ class Demo {
   void prepare_judge(const StepResult& train_data, const StepResult& held_out) {
     const auto train = load_dataset(train_data.folder / "data.npz").fields;
     judge_.emplace(pde_, Normalizer::fit(train, pde_->channels()), load_dataset(held_out.folder / "data.npz").fields,
-                   train.to(torch::kFloat64).mean(0));
+                   train.to(torch::kFloat64).mean(0), options_.solved);
   }
 
   json samples_step(const std::string& name, const StepResult& trained, const json& method, bool decode) {
-    const json settings = {{"n", options_.samples}, {"seed", experiment_.seed}, {"method", method}, {"decode", decode}};
+    const json settings = {{"n", options_.samples},
+                           {"seed", experiment_.seed},
+                           {"method", method},
+                           {"decode", decode},
+                           {"solved", options_.solved}};
     const auto result = recipe_.step("samples " + name, settings, {trained}, [&](const fs::path& folder) {
       const auto model = load_model(trained.folder, device_);
       auto samples = method_registry()
                          .at(default_method(model))(model, method)
                          ->generate(0, options_.samples, static_cast<uint64_t>(experiment_.seed));
-      json extra = json::object();
-      if (decode) samples = decoded(samples, extra);
+      const json report = decode ? decode_samples(samples, *pde_) : json();
       json metrics = judge_->samples(samples);
-      metrics.update(extra);
-      save_dataset(folder / "samples.npz", {{{"pde", pde_->name()}}, pde_->channel_names(), samples.x},
-                   samples.x.scalar_type());
+      if (decode)
+        metrics.update(
+            {{"decode_iterations", report.at("iterations_mean")}, {"decode_moved", report.at("moved_mean")}});
+      save_dataset(
+          folder / "samples.npz",
+          {{{"pde", pde_->name()}, {"parameters", pde_->options().parameters}}, pde_->channel_names(), samples.x},
+          samples.x.scalar_type());
       write_file_atomically(folder / "metrics.json", metrics.dump(2) + "\n");
     });
     folders_[name] = result.folder;
     return read_json(result.folder / "metrics.json");
-  }
-
-  Samples decoded(const Samples& samples, json& extra) const {
-    const Stopwatch watch;
-    const auto result = pde_->decode(samples.x);
-    Samples out = samples;
-    out.x = result.x;
-    out.seconds_per_sample += watch.seconds() / static_cast<double>(samples.x.size(0));
-    extra = {{"decode_iterations", result.iterations.to(torch::kFloat64).mean().item<double>()},
-             {"decode_moved", result.moved.mean().item<double>()}};
-    return out;
   }
 
   json task_step(Task task, const StepResult& student, const StepResult& held_out) {
@@ -162,6 +176,14 @@ class Demo {
 };
 
 }  // namespace
+
+std::string demo_preset(const std::string& pde) {
+  pde_registry().at(pde);
+  for (const char* grid : {"-32", "-64", "-128"})
+    for (const auto& preset : presets())
+      if (preset.name == pde + grid) return preset.name;
+  throw UsageError("[{}] has no demo preset", pde);
+}
 
 json run_demo(const DemoOptions& options, const fs::path& out, torch::Device device) {
   return Demo(options, out, device).run();

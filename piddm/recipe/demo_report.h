@@ -9,9 +9,6 @@
 
 namespace piddm {
 
-/// The paper's Darcy row (Table 1), for orientation: its units of pde_error are its own, compare ratios.
-json paper_darcy_rows();
-
 /// Where the samples and solved tasks to be drawn are.
 struct DemoFiles {
   std::filesystem::path held_out;

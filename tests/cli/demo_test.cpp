@@ -17,7 +17,7 @@ Arguments demo_command(const fs::path& out) {
   for (const char* setting : {"held_out=8",
                               "samples=8",
                               "cases=2",
-                              "refine.iterations=2",
+                              "refine=2",
                               "experiment.pde.grid=16",
                               "experiment.data.n=16",
                               "experiment.model.width=4",

@@ -127,6 +127,30 @@ TEST(LoadConfig, NamesTheFileOfAnError) {
   EXPECT_ERROR(load_config(path), ExitCode::usage, path + ":2: ");
 }
 
+TEST(LoadConfig, ABaseHoldsWhereTheConfigSaysNothing) {
+  const TempDir folder;
+  testing::write_text(folder / "ground.toml", "a = 1\nb = 2\n[t]\nx = 1\ny = 2\n");
+  testing::write_text(folder / "middle.toml", "base = \"ground.toml\"\nb = 3\n[t]\ny = 4\nz = 5\n");
+  testing::write_text(folder / "top.toml", "base = \"middle.toml\"\na = 9\n");
+  expect_same(load_config((folder / "top.toml").string()), {{"a", 9}, {"b", 3}, {"t", {{"x", 1}, {"y", 4}, {"z", 5}}}});
+  const auto preset = presets().at(0).name;
+  testing::write_text(folder / "mine.toml", "base = \"" + preset + "\"\nmine = true\n");
+  auto expected = load_config(preset);
+  expected["mine"] = true;
+  expect_same(load_config((folder / "mine.toml").string()), expected);
+}
+
+TEST(LoadConfig, AWrongBaseIsRefused) {
+  const TempDir folder;
+  testing::write_text(folder / "a.toml", "base = \"b.toml\"\n");
+  testing::write_text(folder / "b.toml", "base = \"a.toml\"\n");
+  testing::write_text(folder / "c.toml", "base = 3\n");
+  testing::write_text(folder / "d.toml", "base = \"nowhere.toml\"\n");
+  EXPECT_ERROR(load_config((folder / "a.toml").string()), ExitCode::usage, "a.toml: is its own base");
+  EXPECT_ERROR(load_config((folder / "c.toml").string()), ExitCode::usage, "base must be the name");
+  EXPECT_ERROR(load_config((folder / "d.toml").string()), ExitCode::data, "nowhere.toml: cannot open");
+}
+
 TEST(LoadConfig, UnknownPresetIsRefusedWithTheNearest) {
   const auto& name = presets().at(0).name;
   EXPECT_ERROR(load_config(name + "x"), ExitCode::usage,

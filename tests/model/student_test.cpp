@@ -120,6 +120,15 @@ TEST_F(StudentTest, BoundedHeadSaturatesAtTheTwoValues) {
   EXPECT_NEAR(a.max().item<double>(), 12, 1e-12);
 }
 
+TEST_F(StudentTest, ConstrainedHeadImposesThePdesConstraint) {
+  HeadOptions h = plain;
+  h.constrained = true;
+  const auto x = physical(h, e), raw = physical(plain, e);
+  EXPECT_LT(relative_error(x, model.pde->constrain(raw)), kRounding);
+  EXPECT_GT(relative_error(x, raw), 1e-3);
+  EXPECT_LT(gradient_error([&](const Tensor& v) { return Student(model, h)(v).pow(3).sum(); }, e), 1e-6);
+}
+
 TEST_F(StudentTest, BandLimitedIgnoresModesOutsideTheBlock) {
   // The network has 4x4 modes: k1 in -2..1, k2 in 0..2.
   for (const auto& [k1, k2] :

@@ -2,6 +2,7 @@
 
 #include "piddm/core/config.h"
 #include "piddm/recipe/demo.h"
+#include "piddm/recipe/paper.h"
 #include "tests/testing.h"
 #include "tests/tiny.h"
 
@@ -41,6 +42,19 @@ TEST(Experiment, ThePresetsAreReadStrictly) {
     DemoOptions options;
     EXPECT_NO_THROW(read_fields(config, options)) << preset.name;
   }
+}
+
+TEST(Experiment, EveryPdeHasItsPresets) {
+  for (const auto& name : pde_registry().names()) {
+    EXPECT_EQ(parse_experiment(load_config(name)).pde.name, name);
+    EXPECT_EQ(parse_experiment(load_config(name + "-paper")).pde.name, name);
+    const auto demo = parse_experiment(load_config(demo_preset(name)));
+    EXPECT_EQ(demo.pde.name, name);
+    EXPECT_LE(demo.pde.grid, 64);
+    EXPECT_TRUE(paper_generative_rows(name).is_object()) << name;
+  }
+  EXPECT_TRUE(paper_generative_rows("mine").is_null());
+  EXPECT_ERROR(demo_preset("poissno"), ExitCode::usage, "'poisson'");
 }
 
 TEST(Experiment, NamesAWrongKeyAndType) {

@@ -19,6 +19,17 @@ TEST(Observe, ForwardKnowsCoefficientsAndInverseSolutions) {
   EXPECT_TRUE(torch::equal(inverse.mask, 1 - forward.mask));
 }
 
+TEST(Observe, ForwardKnowsTheRingAndInverseThePhase) {
+  const auto poisson = make_pde({.name = "poisson", .grid = 16});
+  const auto forward = observe(Task::forward, poisson->sample(1, 0, 2), *poisson, 7).mask;
+  EXPECT_EQ(forward[0][0].sum().item<double>(), 4 * 15);
+  EXPECT_EQ(forward[1][0].narrow(0, 1, 14).narrow(1, 1, 14).sum().item<double>(), 0);
+  EXPECT_EQ(forward.select(1, 1).min().item<double>(), 1);
+  const auto flow = make_pde({.name = "navier-stokes", .grid = 16});
+  const auto inverse = observe(Task::inverse, torch::zeros({2, 3, 16, 16}), *flow, 7).mask;  // w, w0, phi
+  for (int64_t c = 0; c < 3; ++c) EXPECT_EQ(inverse.select(1, c).mean().item<double>(), c == 1 ? 0 : 1) << c;
+}
+
 TEST(Observe, ReconstructionRevealsAShareOfEveryFieldChannel) {
   constexpr double kShare = 0.3;
   constexpr int64_t kSamples = 16, kGrid = 32;
