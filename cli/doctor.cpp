@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "piddm/core/stopwatch.h"
 #include "piddm/core/tensor.h"
+#include "piddm/data/hdf5_process.h"
 #include "piddm/eval/table.h"
 
 namespace piddm::cli {
@@ -25,11 +26,16 @@ json diagnose(const Context& context) {
   const auto device = context.device();
   report["device"] = device.str();
   report["sgemm_gflops"] = gemm_gflops(device);
+  const auto hdf5 = hdf5_support();
+  report["hdf5"] = hdf5.value("hdf5", std::string("off"));
   report["temporary_folder"] = std::filesystem::temp_directory_path().string();
   json notes = json::array();
   if (report.at("sgemm_gflops").get<double>() < 5 && device.is_cpu())
     notes.push_back("matrix products are slow: install an optimised BLAS (Debian: libopenblas-openmp-dev)");
   if (report.at("cuda_devices") == 0) notes.push_back("no CUDA device: everything runs on the CPU");
+  if (hdf5.contains("error")) notes.push_back("no HDF5 and MAT v7.3 files: " + hdf5.at("error").get<std::string>());
+  if (!hdf5.contains("error") && !hdf5.value("filtered", false))
+    notes.push_back("HDF5 files are read without a filter of system calls: build with libseccomp");
   report["notes"] = notes;
   return report;
 }

@@ -1,0 +1,119 @@
+#include "cli/data_commands.h"
+#include "piddm/core/config.h"
+#include "piddm/data/export.h"
+#include "piddm/data/import.h"
+#include "piddm/data/import_presets.h"
+#include "piddm/eval/table.h"
+
+namespace piddm::cli {
+
+namespace {
+
+torch::ScalarType parse_dtype(const std::string& name) {
+  require<UsageError>(name == "float32" || name == "float64", "--dtype {}: float32 or float64", name);
+  return name == "float64" ? torch::kFloat64 : torch::kFloat32;
+}
+
+struct Import {
+  ImportOptions options;
+  std::vector<std::string> files, parameters;
+  std::string out, dtype = "float32";
+  bool list = false;
+};
+
+void list_arrays(const Context& context, const std::vector<std::string>& files) {
+  Table table({"file", "array", "shape", "type"}, {Align::left, Align::left, Align::left, Align::left});
+  json report = json::array();
+  for (const auto& file : files) {
+    report.push_back(describe_array_file(file));
+    for (const auto& [name, info] : report.back().at("arrays").items())
+      table.add_row({file, name, info.at("shape").dump(), info.at("dtype").get<std::string>()});
+  }
+  context.print({{"files", report}}, table.text());
+}
+
+void import_files(const Context& context, const Import& request) {
+  if (request.list) return list_arrays(context, request.files);
+  require<UsageError>(!request.out.empty(), "--out is required");
+  check_output(request.out, {".npz", ".safetensors"});
+  auto options = request.options;
+  options.files.assign(request.files.begin(), request.files.end());
+  options.dtype = parse_dtype(request.dtype);
+  for (const auto& parameter : request.parameters) apply_setting(options.parameters, parameter);
+  const auto data = import_dataset(options);
+  save_dataset(request.out, data, options.dtype);
+  auto text = fmt::format("{}: {} samples, channels {}, {}x{}", request.out, data.size(),
+                          fmt::join(data.channels, ", "), data.fields.size(2), data.fields.size(3));
+  const auto pde = data.description.value("pde", std::string());
+  text += pde.empty() ? ", of no PDE of ours" : ", of " + pde;
+  for (const auto& note : data.description.at("source").at("notes")) text += "\nnote: " + note.get<std::string>();
+  context.print({{"out", request.out}, {"n", data.size()}, {"description", data.description}}, text);
+}
+
+struct Export {
+  std::string file, format, out, dtype = "float32";
+};
+
+ExportFormat parse_format(const Export& request) {
+  const auto names = enum_names(ExportFormat{});
+  auto name = request.format;
+  const auto extension = std::filesystem::path(request.out).extension();
+  if (name.empty()) name = extension == ".npz" ? "npz" : extension == ".safetensors" ? "safetensors" : "hdf5";
+  const auto found = std::find(names.begin(), names.end(), name);
+  require<UsageError>(found != names.end(), "--format: {}", unknown_name_message("format", name, names));
+  return static_cast<ExportFormat>(found - names.begin());
+}
+
+void export_file(const Context& context, const Export& request) {
+  const auto format = parse_format(request);
+  const auto dtype = parse_dtype(request.dtype);
+  check_output(request.out, format == ExportFormat::npz           ? std::vector<std::string>{".npz"}
+                            : format == ExportFormat::safetensors ? std::vector<std::string>{".safetensors"}
+                                                                  : std::vector<std::string>{".h5", ".hdf5"});
+  const auto data = load_dataset(request.file);
+  export_dataset(request.out, data, format, dtype);
+  const auto name = enum_names(format).at(static_cast<size_t>(format));
+  context.print({{"out", request.out}, {"format", name}, {"n", data.size()}},
+                fmt::format("{}: {} samples as {}", request.out, data.size(), name));
+}
+
+}  // namespace
+
+void add_import(CLI::App& data, Context& context) {
+  auto* command =
+      add_command(data, context, "import",
+                  "Read other people's files: MAT, HDF5, NPY, NPZ, CSV, safetensors; see docs/data-files.md");
+  auto o = std::make_shared<Import>();
+  auto& options = o->options;
+  command->add_option("file", o->files, "files, or folders of them")->required();
+  command->add_option("--preset", options.preset,
+                      fmt::format("whose files they are: {}", fmt::join(import_presets().names(), ", ")));
+  command->add_option("--map", options.map, "channels from arrays: u=sol,a=coeff[t=0],phi=0.785");
+  command->add_option("--axes", options.axes, "axes of the mapped arrays (n samples, x, y, t): ntx, or u=ntx,a=nx");
+  command->add_flag("--transpose", options.transpose, "swap the two axes of the fields");
+  command->add_option("--pde", options.pde, "the PDE these are samples of; default: what the preset says");
+  command->add_option("--param", o->parameters, "constant of the equation, e.g. k=2; may be repeated")
+      ->allow_extra_args(false);
+  command->add_option("--first", options.first, "number of the first sample")->capture_default_str();
+  command->add_option("--n", options.n, "samples; -1: all")->capture_default_str();
+  command->add_option("--stride", options.stride, "take every so many points: 5, or 16x4 for x and the other axis");
+  command->add_option("--grid", options.grid, "thin out to so many points: 64, or 64x51");
+  command->add_option("--dtype", o->dtype, "float32 or float64")->capture_default_str();
+  command->add_option("--out", o->out, "file to write: .npz or .safetensors");
+  command->add_flag("--list", o->list, "only show the arrays in the files");
+  command->callback([&context, o] { context.run = [&context, o] { import_files(context, *o); }; });
+}
+
+void add_export(CLI::App& data, Context& context) {
+  auto* command = add_command(data, context, "export", "Write a data file in another format");
+  auto o = std::make_shared<Export>();
+  command->add_option("file", o->file, "data file, or the .json index of shards")->required();
+  command->add_option(
+      "--format", o->format,
+      fmt::format("{}; default: by the name of the output", fmt::join(enum_names(ExportFormat{}), ", ")));
+  command->add_option("--dtype", o->dtype, "float32 or float64")->capture_default_str();
+  command->add_option("--out", o->out, "file to write: .npz, .safetensors, .h5 or .hdf5")->required();
+  command->callback([&context, o] { context.run = [&context, o] { export_file(context, *o); }; });
+}
+
+}  // namespace piddm::cli
