@@ -1,5 +1,7 @@
 #include "piddm/distill/regression.h"
 
+#include "piddm/pde/physics_loss.h"
+
 namespace piddm {
 
 namespace {
@@ -23,6 +25,7 @@ Regression::Regression(const Student& student, PdePtr pde, const Normalizer& nor
       batch_(batch),
       seed_(seed) {
   require<UsageError>(options.lambda >= 0, "distill.loss.lambda: must not be negative, got {}", options.lambda);
+  require<UsageError>(options.boundary >= 0, "distill.loss.boundary: must not be negative, got {}", options.boundary);
   require<UsageError>(options.huber >= 0, "distill.loss.huber: must not be negative, got {}", options.huber);
   require<UsageError>(options.solution_weight > 0, "distill.loss.solution_weight: must be positive, got {}",
                       options.solution_weight);
@@ -31,9 +34,9 @@ Regression::Regression(const Student& student, PdePtr pde, const Normalizer& nor
   channel_weights_ = weights_of_channels(*pde_, options.solution_weight);
 }
 
-double Regression::lambda_at(int64_t step) const {
-  const double share = static_cast<double>(step - options_.physics_from) / static_cast<double>(options_.physics_ramp);
-  return options_.lambda * std::clamp(share, 0.0, 1.0);
+double Regression::ramp(int64_t step) const {
+  return std::clamp(static_cast<double>(step - options_.physics_from) / static_cast<double>(options_.physics_ramp), 0.0,
+                    1.0);
 }
 
 void Regression::refresh(int64_t window) {
@@ -55,24 +58,30 @@ Tensor Regression::sample_term(const Tensor& x, const Tensor& x0) const {
   return (error * channel_weights_.to(error.device(), error.scalar_type())).mean();
 }
 
-Loss Regression::terms(const Tensor& e, const Tensor& x0, double lambda) const {
+Loss Regression::terms(const Tensor& e, const Tensor& x0, double ramp) const {
   const auto x = student_(e);
   const auto sample = sample_term(x, x0);
-  const auto physics = pde_->pde_error(normalizer_.to_physical(x)).mean();
-  return {lambda > 0 ? sample + lambda * physics : sample,
-          {{"sample", sample.detach()}, {"pde_error", physics.detach()}}};
+  const auto physics = physics_loss(*pde_, normalizer_.to_physical(x));
+  const auto pde_error = physics.pde_error.mean();
+  auto total = sample;
+  if (const double lambda = ramp * options_.lambda; lambda > 0) total = total + lambda * pde_error;
+  if (const double weight = ramp * options_.boundary; weight > 0 && physics.boundary.defined())
+    total = total + (weight / std::pow(normalizer_.std(0), 2)) * physics.boundary.mean();
+  Loss loss{total, {{"sample", sample.detach()}, {"pde_error", pde_error.detach()}}};
+  if (physics.boundary.defined()) loss.terms.push_back({"boundary", physics.boundary.mean().detach()});
+  return loss;
 }
 
 Loss Regression::loss(int64_t step) {
   if (const int64_t window = step / pair_options_.every; window != window_) refresh(window);
   const auto rows = order_->batch(step - window_ * pair_options_.every).to(pool_.latents.device());
-  return terms(pool_.latents.index_select(0, rows), pool_.targets.index_select(0, rows), lambda_at(step));
+  return terms(pool_.latents.index_select(0, rows), pool_.targets.index_select(0, rows), ramp(step));
 }
 
 std::optional<double> Regression::validate() {
   torch::NoGradGuard no_grad;
   if (!held_out_.latents.defined()) held_out_ = source_.held_out();
-  const auto loss = terms(held_out_.latents, held_out_.targets, options_.lambda);
+  const auto loss = terms(held_out_.latents, held_out_.targets, 1);
   return (options_.stop_on == StopOn::total ? loss.total : loss.terms[0].second).item<double>();
 }
 

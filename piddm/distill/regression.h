@@ -1,14 +1,15 @@
 #pragma once
 // Distillation by regression under the PDE residual of the student's own final sample (Algorithm 1 of the paper).
 //
-//   L = ||d(e) - x_0||^2 + lambda ||R(d(e))||^2       means over entries; R in the unit of the PDE
+//   L = ||d(e) - x_0||^2 + lambda ||R(d(e))||^2 + boundary ||B(d(e))||^2      means over entries; R in the unit of the PDE, B (boundary and
+//                                                                             initial conditions) in standard deviations of the solution
 //
 // With huber = c > 0 the square d^2 of an entry becomes 2 c (sqrt(d^2 + c^2) - c): d^2 for small d, 2 c |d| for large. Squares make the student a
 // conditional mean, which blurs a two-valued coefficient; large errors counted linearly keep it sharp.
 // solution_weight > 1 gives the solution channels more of the sample term (the weights have mean 1): their errors are small beside those at the edges of
 // a coefficient, and left to itself the physics term would rather shrink u than leave a residual.
 //
-// lambda rises linearly from 0 between `physics_from` and `physics_from + physics_ramp`: switched on before the student tracks the teacher,
+// lambda and boundary rise linearly from 0 between `physics_from` and `physics_from + physics_ramp`: switched on before the student tracks the teacher,
 // trivial fields of low residual win.
 
 #include <optional>
@@ -26,6 +27,7 @@ inline std::vector<std::string> enum_names(StopOn) { return {"total", "sample"};
 
 struct RegressionOptions {
   double lambda = 10;
+  double boundary = 0;
   double huber = 0;
   double solution_weight = 1;
   int64_t physics_from = 0;
@@ -35,6 +37,8 @@ struct RegressionOptions {
   template <class V>
   void fields(V&& f) {
     f("lambda", lambda, "weight of the physics term; 0: pure distillation");
+    f("boundary", boundary,
+      "weight of the boundary and initial conditions, where the PDE has them apart from its stencil");
     f("huber", huber, "error beyond which the sample term grows linearly; 0: squares throughout");
     f("solution_weight", solution_weight, "weight of a solution channel in the sample term; a coefficient's is 1");
     f("physics_from", physics_from, "step at which the physics term sets in");
@@ -52,10 +56,10 @@ class Regression : public Objective {
   std::optional<double> validate() override;
 
  private:
-  double lambda_at(int64_t step) const;
+  double ramp(int64_t step) const;
   void refresh(int64_t window);
   Tensor sample_term(const Tensor& x, const Tensor& x0) const;
-  Loss terms(const Tensor& e, const Tensor& x0, double lambda) const;
+  Loss terms(const Tensor& e, const Tensor& x0, double ramp) const;
 
   const Student& student_;
   PdePtr pde_;

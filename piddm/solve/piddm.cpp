@@ -3,6 +3,7 @@
 #include "piddm/core/interrupt.h"
 #include "piddm/core/progress.h"
 #include "piddm/core/stopwatch.h"
+#include "piddm/pde/physics_loss.h"
 
 namespace piddm {
 
@@ -73,7 +74,7 @@ PiddmMethod::PiddmMethod(const Model& model, const PiddmOptions& options)
 
 Samples PiddmMethod::generate(int64_t first, int64_t n, uint64_t seed) {
   const bool refine = options_.refine.iterations > 0;
-  const auto loss = [&](const Tensor& e) { return model_.pde->pde_error(model_.normalizer.to_physical(student_(e))); };
+  const auto loss = [&](const Tensor& e) { return plain_norm(student_(e)); };
   const WorkMeter meter(student_.network());
   const Stopwatch watch;
   Progress progress(refine ? "refined samples" : "one-step samples", n);
@@ -122,9 +123,16 @@ Tensor PiddmMethod::task_loss(const Tensor& e, const Tensor& observed, const Ten
   return misfit + options_.lambda * residual_norm(options_.hard ? mask * observed + (1 - mask) * z : z);
 }
 
+Tensor PiddmMethod::plain_norm(const Tensor& z) const {
+  const auto physics = physics_loss(*model_.pde, model_.normalizer.to_physical(z));
+  // lambda times this is lambda ||R||^2 + boundary ||B||^2
+  const double weight = options_.lambda > 0 ? options_.boundary / options_.lambda : 0;
+  return weighted(physics, weight, model_.normalizer.std(0));
+}
+
 Tensor PiddmMethod::residual_norm(const Tensor& z) const {
+  if (!options_.precondition || !model_.pde->has_preconditioner()) return plain_norm(z);
   const auto x = model_.normalizer.to_physical(z);
-  if (!options_.precondition || !model_.pde->has_preconditioner()) return model_.pde->pde_error(x);
   const auto error = model_.pde->precondition(model_.pde->residual(x).interior);
   return (error / model_.normalizer.std(0)).square().mean({1, 2, 3});
 }

@@ -1,7 +1,7 @@
 #pragma once
 // Using the one-step student d: generation, latent refinement (Algorithm 2) and tasks by latent optimisation (Algorithm 3).
 //
-//   generate   x = d(e);  refine: e <- e - eta grad_e ||R(d(e))||^2, N_f times
+//   generate   x = d(e);  refine: e <- e - eta grad_e ||R(d(e))||^2, N_f times     (+ boundary ||B||^2 if asked for, in both)
 //   solve      min_e  ||M (d(e) - x')||^2 + lambda ||R(x_mix)||^2,   x_mix = M x' + (1-M) d(e)
 //              x = x_mix at the end (hard replacement), or d(e) with the replacement off
 //
@@ -34,6 +34,7 @@ struct PiddmOptions {
   LatentOptions refine{LatentOptimizer::gd, 0, 10};
   LatentOptions task{LatentOptimizer::lbfgs, 80, 0.05};
   double lambda = 1;
+  double boundary = 0;
   bool precondition = true;
   bool hard = true;
   int64_t batch = 32;
@@ -43,6 +44,8 @@ struct PiddmOptions {
     f("refine", refine, "latent refinement of generated samples; iterations = 0: none");
     f("task", task, "latent optimisation of the tasks");
     f("lambda", lambda, "weight of the residual in the tasks");
+    f("boundary", boundary,
+      "weight of boundary and initial conditions beside lambda, in tasks and refinement; 0: none");
     f("precondition", precondition,
       "measure the residual by the solution error it stands for, where the PDE has a fast solver");
     f("hard", hard, "replace observed entries in the sample");
@@ -61,6 +64,7 @@ class PiddmMethod : public Method {
   Tensor task_loss(const Tensor& e, const Tensor& observed, const Tensor& mask) const;
 
  private:
+  Tensor plain_norm(const Tensor& z) const;
   Tensor residual_norm(const Tensor& z) const;
   Samples finish(const std::vector<Tensor>& parts, const WorkMeter& meter, double seconds, bool optimised) const;
 

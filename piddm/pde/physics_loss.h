@@ -1,0 +1,20 @@
+#pragma once
+// The physics of a final sample as it enters losses: the residual inside, and the violation of boundary and initial conditions.
+
+#include "piddm/pde/pde.h"
+
+namespace piddm {
+
+struct PhysicsLoss {
+  Tensor pde_error;  ///< [B], mean of R^2 over the scored points
+  Tensor
+      boundary;  ///< [B], mean square violation of boundary and initial conditions; undefined where the stencil has them
+};
+
+/// Both from one evaluation of the residual of x = [B,C,H,W], physical units. Differentiable.
+PhysicsLoss physics_loss(const Pde& pde, const Tensor& x);
+
+/// pde_error + weight * boundary / scale^2, [B].
+Tensor weighted(const PhysicsLoss& loss, double weight, double scale);
+
+}  // namespace piddm
