@@ -43,5 +43,6 @@ void add_solve(CLI::App& app, Context& context);
 void add_evaluate(CLI::App& app, Context& context);
 void add_plot(CLI::App& app, Context& context);
 void add_demo(CLI::App& app, Context& context);
+void add_bench(CLI::App& app, Context& context);
 
 }  // namespace piddm::cli

@@ -1,45 +1,86 @@
 #include "cli/command.h"
+#include "cli/data_commands.h"
 #include "piddm/core/config.h"
 #include "piddm/data/data_check.h"
-#include "piddm/data/dataset.h"
+#include "piddm/data/shards.h"
+#include "piddm/eval/field_plots.h"
 #include "piddm/eval/table.h"
 
 namespace piddm::cli {
 
 namespace {
 
-struct MakeOptions {
+struct Make {
   PdeOptions pde;
-  int64_t n = 1000;
-  int64_t first = 0;
+  std::vector<std::string> parameters;
+  MakeOptions make;
   std::string out, dtype = "float32";
 };
 
-PdePtr pde_of(const Dataset& data, const std::string& name, const std::string& file) {
-  PdeOptions options;
-  options.name = name.empty() ? data.description.value("pde", std::string()) : name;
-  require<UsageError>(!options.name.empty(), "{}: does not say which PDE it is of; add --pde", file);
-  options.grid = data.fields.size(-1);
+struct CheckRequest {
+  std::string file, pde, constraint, plot;
+  std::vector<std::string> parameters;
+  CheckOptions options;
+};
+
+constexpr int64_t kDrawn = 4;
+
+void make(const Context& context, Make o) {
+  check_output(o.out, {".npz", ".safetensors"});
+  auto& range = o.make.range;
+  require<UsageError>(range.n >= 1, "--n {}: must be at least 1", range.n);
+  require<UsageError>(range.first >= 0, "--first {}: must not be negative", range.first);
+  require<UsageError>(o.make.shards >= 1 && o.make.shards <= range.n, "--shards {}: must be between 1 and the samples",
+                      o.make.shards);
+  require<UsageError>(o.dtype == "float32" || o.dtype == "float64", "--dtype {}: float32 or float64", o.dtype);
+  for (const auto& setting : o.parameters) apply_setting(o.pde.parameters, setting);
+  range.dtype = o.dtype == "float64" ? torch::kFloat64 : torch::kFloat32;
+  range.seed = context.seed;
+  // The same bits on every machine unless a device is asked for.
+  range.device = context.device_name == "auto" ? torch::Device(torch::kCPU) : context.device();
+  const auto made = make_data_files(o.out, *make_pde(o.pde), o.make);
+  const auto kept = made.kept > 0 ? fmt::format(", {} of {} files kept", made.kept, o.make.shards) : "";
+  context.print({{"out", made.path.string()}, {"kept", made.kept}, {"description", made.description}},
+                fmt::format("{}: {} samples of {} on a {}x{} grid{}", made.path.string(), range.n, o.pde.name,
+                            o.pde.grid, o.pde.grid, kept));
+}
+
+PdePtr checked_pde(const Dataset& data, const CheckRequest& request) {
+  auto options = pde_of(data, request.pde)->options();
+  for (const auto& setting : request.parameters) apply_setting(options.parameters, setting);
   return make_pde(options);
 }
 
-void make(const Context& context, const MakeOptions& o) {
-  check_output(o.out, {".npz", ".safetensors"});
-  require<UsageError>(o.n >= 1, "--n {}: must be at least 1", o.n);
-  require<UsageError>(o.first >= 0, "--first {}: must not be negative", o.first);
-  require<UsageError>(o.dtype == "float32" || o.dtype == "float64", "--dtype {}: float32 or float64", o.dtype);
-  const auto dtype = o.dtype == "float64" ? torch::kFloat64 : torch::kFloat32;
-  const auto data = make_dataset(*make_pde(o.pde), context.seed, o.first, o.n, 256, dtype);
-  save_dataset(o.out, data, dtype);
-  context.print({{"out", o.out}, {"description", data.description}},
-                fmt::format("{}: {} samples of {} on a {}x{} grid", o.out, o.n, o.pde.name, o.pde.grid, o.pde.grid));
+/// Which checks failed and, where one sample is to blame, which: for the one line on standard error.
+std::string failures(const json& report) {
+  std::string text;
+  for (const auto& check : report.at("checks")) {
+    if (check.at("pass").get<bool>()) continue;
+    const auto note = check.at("note").get<std::string>();
+    text += fmt::format("{}{}{}", text.empty() ? "" : "; ", check.at("name").get<std::string>(),
+                        note.empty() ? "" : " (" + note + ")");
+  }
+  return text;
 }
 
-void check(const Context& context, const std::string& file, const std::string& pde) {
-  const auto data = load_dataset(file);
-  const auto report = check_dataset(data, *pde_of(data, pde, file));
+void draw_worst(const Dataset& data, const PdePtr& pde, const json& report, const std::string& out) {
+  std::vector<int64_t> samples;
+  for (const auto& worst : report.at("worst"))
+    if (static_cast<int64_t>(samples.size()) < kDrawn) samples.push_back(worst.at("sample").get<int64_t>());
+  require<DataError>(!samples.empty(), "--plot {}: nothing to draw, the data are not finite", out);
+  draw_samples(data, pde, samples, "worst samples", true).write_png(out);
+}
+
+void check(const Context& context, CheckRequest request) {
+  if (!request.plot.empty()) check_output(request.plot, {".png"});
+  const auto data = load_dataset(request.file, NonFinite::keep);
+  const auto pde = checked_pde(data, request);
+  if (!request.constraint.empty()) request.options.constraint = make_constraint(load_config(request.constraint), *pde);
+  request.options.file = request.file;
+  const auto report = check_dataset(data, *pde, request.options);
   context.print(report, format_check(report));
-  require<DataError>(report.at("pass").get<bool>(), "{}: the data do not pass the check", file);
+  if (!request.plot.empty()) draw_worst(data, pde, report, request.plot);
+  require<DataError>(report.at("pass").get<bool>(), "{}: the data do not pass: {}", request.file, failures(report));
 }
 
 void info(const Context& context, const std::string& file) {
@@ -58,34 +99,53 @@ void info(const Context& context, const std::string& file) {
                 table.text() + "\n" + data.description.dump(2));
 }
 
+void add_make(CLI::App& data, Context& context) {
+  auto* command = add_command(data, context, "make", "Generate samples of a PDE from its law: same seed, same file");
+  auto o = std::make_shared<Make>();
+  o->make.range.n = 1000;
+  command->add_option("pde", o->pde.name, "name of the PDE; see `piddm list pdes`")->required();
+  command->add_option("--n", o->make.range.n, "samples")->capture_default_str();
+  command->add_option("--grid", o->pde.grid, "points a side")->capture_default_str();
+  command->add_option("--param", o->parameters, "constant of the equation, e.g. k=2; may be repeated")
+      ->allow_extra_args(false);
+  command->add_option("--first", o->make.range.first, "number of the first sample of the seed's stream")
+      ->capture_default_str();
+  command->add_option("--shards", o->make.shards, "files to split the samples into; more than one get an index .json")
+      ->capture_default_str();
+  command->add_flag("--resume", o->make.resume, "keep the files of an earlier run that are finished and whole");
+  command->add_option("--dtype", o->dtype, "float32 or float64")->capture_default_str();
+  command->add_option("--out", o->out, "file to write: .npz or .safetensors")->required();
+  command->callback([&context, o] { context.run = [&context, o] { make(context, *o); }; });
+}
+
+void add_check(CLI::App& data, Context& context) {
+  auto* command = add_command(data, context, "check",
+                              "Judge a data file sample by sample: residual, boundary, law, parameters, own solution");
+  auto o = std::make_shared<CheckRequest>();
+  command->add_option("file", o->file, "data file, or the .json index of shards")->required();
+  command->add_option("--pde", o->pde, "PDE, where the file does not say or says wrong");
+  command->add_option("--param", o->parameters, "constant of the equation that replaces the declared one, e.g. nu=0.02")
+      ->allow_extra_args(false);
+  command->add_option("--constraint", o->constraint, "FILE.toml with a condition all samples must satisfy");
+  command->add_flag("--all", o->options.all, "solve every sample again, however long that takes");
+  command->add_option("--tolerance", o->options.tolerance, "largest relative distance of u from u*(a)")
+      ->capture_default_str();
+  command->add_option("--plot", o->plot, "PNG with the worst samples");
+  command->callback([&context, o] { context.run = [&context, o] { check(context, *o); }; });
+}
+
 }  // namespace
 
 void add_data(CLI::App& app, Context& context) {
-  auto* data = app.add_subcommand("data", "Make, check and look at data files");
+  auto* data = app.add_subcommand("data", "Make, import, export, check and look at data files");
   data->require_subcommand(1);
-
-  auto* make_command =
-      add_command(*data, context, "make", "Generate samples of a PDE from its law: same seed, same file");
-  auto options = std::make_shared<MakeOptions>();
-  make_command->add_option("pde", options->pde.name, "name of the PDE; see `piddm list pdes`")->required();
-  make_command->add_option("--n", options->n, "samples")->capture_default_str();
-  make_command->add_option("--grid", options->pde.grid, "points a side")->capture_default_str();
-  make_command->add_option("--first", options->first, "number of the first sample of the seed's stream")
-      ->capture_default_str();
-  make_command->add_option("--dtype", options->dtype, "float32 or float64")->capture_default_str();
-  make_command->add_option("--out", options->out, "file to write: .npz or .safetensors")->required();
-  make_command->callback([&context, options] { context.run = [&context, options] { make(context, *options); }; });
-
-  auto file = std::make_shared<std::string>(), pde = std::make_shared<std::string>();
-  auto* check_command =
-      add_command(*data, context, "check", "Judge a data file: residual, ranges, constraints, reference solve");
-  check_command->add_option("file", *file, "data file")->required();
-  check_command->add_option("--pde", *pde, "PDE, where the file does not say");
-  check_command->callback(
-      [&context, file, pde] { context.run = [&context, file, pde] { check(context, *file, *pde); }; });
-
+  add_make(*data, context);
+  add_check(*data, context);
+  auto file = std::make_shared<std::string>();
+  add_import(*data, context);
+  add_export(*data, context);
   auto* info_command = add_command(*data, context, "info", "Show channels, statistics and origin of a data file");
-  info_command->add_option("file", *file, "data file")->required();
+  info_command->add_option("file", *file, "data file, or the .json index of shards")->required();
   info_command->callback([&context, file] { context.run = [&context, file] { info(context, *file); }; });
 }
 

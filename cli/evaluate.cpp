@@ -50,7 +50,7 @@ void evaluate(const Context& context, const Options& o) {
   if (!o.out.empty()) check_output(o.out, {".json"});
   const auto reference = load_dataset(o.reference);
   require<UsageError>(reference.description.contains("pde"), "{}: does not say which PDE it is of", o.reference);
-  const auto pde = make_pde({reference.description.at("pde").get<std::string>(), reference.fields.size(-1)});
+  const auto pde = pde_of(reference);
   const Judge judge(pde, normalizer_of(o, reference, *pde), reference.fields,
                     reference.fields.to(torch::kFloat64).mean(0));
 

@@ -1,62 +1,77 @@
 #include "piddm/eval/plot.h"
 #include "cli/command.h"
-#include "piddm/data/dataset.h"
-#include "piddm/pde/pde.h"
+#include "piddm/eval/field_plots.h"
 #include "piddm/recipe/experiment.h"
 
 namespace piddm::cli {
 
 namespace {
 
+namespace fs = std::filesystem;
+
 struct Options {
-  std::string input, out;
+  std::string input, out, kind = "samples", reference;
   int64_t n = 4;
 };
 
-std::vector<Panel> sample_panels(const Dataset& data, int64_t i, const PdePtr& pde) {
-  std::vector<Panel> row;
-  for (size_t c = 0; c < data.channels.size(); ++c)
-    row.push_back({data.channels[c], data.fields[i][static_cast<int64_t>(c)]});
-  if (pde) {
-    const auto r = pde->residual(data.fields.narrow(0, i, 1).to(torch::kFloat64)).interior[0][0];
-    row.push_back({"residual R", r * pde->residual_scale(), {}, Colors::diverging});
-  }
-  return row;
+constexpr int64_t kReferenceSamples = 32, kReferenceFirst = int64_t{1} << 40;
+
+std::vector<int64_t> first_samples(const Dataset& data, int64_t n) {
+  std::vector<int64_t> samples;
+  for (int64_t i = 0; i < std::min(n, data.size()); ++i) samples.push_back(i);
+  return samples;
 }
 
-void plot_samples(const Options& o) {
+Canvas draw_file_spectra(const Context& context, const Dataset& data, const Pde& pde, const Options& o) {
+  if (!o.reference.empty())
+    return draw_spectra(data, pde, load_dataset(o.reference).fields, fs::path(o.reference).filename().string());
+  const int64_t n = std::min(kReferenceSamples, data.size());
+  return draw_spectra(data, pde, make_dataset(pde, context.seed, kReferenceFirst, n).fields, "law");
+}
+
+Canvas draw_file(const Context& context, const Options& o) {
   const auto data = load_dataset(o.input);
-  PdePtr pde;
-  if (data.description.contains("pde"))
-    pde = make_pde({data.description.at("pde").get<std::string>(), data.fields.size(-1)});
-  std::vector<std::vector<Panel>> rows;
-  std::vector<std::string> labels;
-  for (int64_t i = 0; i < std::min(o.n, data.size()); ++i) {
-    rows.push_back(sample_panels(data, i, pde));
-    labels.push_back(std::to_string(i));
-  }
-  contact_sheet(rows, std::filesystem::path(o.input).filename().string(), labels).write_png(o.out);
+  const auto pde = data.description.contains("pde") ? pde_of(data) : nullptr;
+  if (pde) check_matches(data, *pde);
+  const auto name = fs::path(o.input).filename().string();
+  if (o.kind == "samples") return draw_samples(data, pde, first_samples(data, o.n), name);
+  require<UsageError>(pde != nullptr, "{}: does not say which PDE it is of, so only samples can be drawn", o.input);
+  if (o.kind == "trajectories") return draw_trajectories(data, *pde, first_samples(data, o.n));
+  if (o.kind == "spectra") return draw_file_spectra(context, data, *pde, o);
+  throw UsageError("--kind: {}", unknown_name_message("picture", o.kind, {"samples", "trajectories", "spectra"}));
+}
+
+std::string default_output(const Options& o, bool run) {
+  if (run) return o.input + "/curves.png";
+  auto path = fs::path(o.input);
+  const auto suffix = o.kind == "samples" ? "" : "-" + o.kind;
+  return path.replace_filename(path.stem().string() + suffix + ".png").string();
 }
 
 void plot(const Context& context, Options o) {
-  const bool run = std::filesystem::is_directory(o.input);
-  if (o.out.empty())
-    o.out = run ? o.input + "/curves.png" : std::filesystem::path(o.input).replace_extension(".png").string();
+  const bool run = fs::is_directory(o.input);
+  if (o.out.empty()) o.out = default_output(o, run);
   require<UsageError>(o.n >= 1, "--n {}: must be at least 1", o.n);
   check_output(o.out, {".png"});
   if (run)
     plot_training(o.input, o.out);
   else
-    plot_samples(o);
+    draw_file(context, o).write_png(o.out);
   context.print({{"out", o.out}}, o.out);
 }
 
 }  // namespace
 
 void add_plot(CLI::App& app, Context& context) {
-  auto* command = add_command(app, context, "plot", "Draw samples with their residual maps, or the curves of a run");
+  auto* command = add_command(app, context, "plot", "Draw samples, trajectories or spectra, or the curves of a run");
   auto o = std::make_shared<Options>();
   command->add_option("input", o->input, "data or sample file, or run folder")->required();
+  command
+      ->add_option("--kind", o->kind,
+                   "samples (fields and residual maps), trajectories (u(x) at several times) or spectra")
+      ->capture_default_str();
+  command->add_option("--reference", o->reference,
+                      "spectra: data file to compare with; default: fresh draws of the law");
   command->add_option("--n", o->n, "samples to draw")->capture_default_str();
   command->add_option("--out", o->out, "PNG to write; default: beside the input");
   command->callback([&context, o] { context.run = [&context, o] { plot(context, *o); }; });

@@ -7,6 +7,8 @@
 #include <numbers>
 #include <numeric>
 
+#include "piddm/core/clones.h"
+
 namespace piddm {
 
 namespace {
@@ -35,15 +37,53 @@ std::array<double, 4> normals(const PhiloxBlock& bits) {
   return {r0 * std::cos(angle0), r0 * std::sin(angle0), r1 * std::cos(angle1), r1 * std::sin(angle1)};
 }
 
+constexpr int64_t kLanes = 64;
+
+/// Many counters side by side.
+struct PhiloxLanes {
+  uint32_t word[4][kLanes] = {};
+
+  void set(int64_t lane, const PhiloxBlock& counter) {
+    for (int k = 0; k < 4; ++k) word[k][lane] = counter[k];
+  }
+  PhiloxBlock get(int64_t lane) const { return {word[0][lane], word[1][lane], word[2][lane], word[3][lane]}; }
+};
+
+/// philox() of every lane.
+PIDDM_CLONES void philox_lanes(PhiloxLanes& x, uint64_t key) {
+  auto key0 = static_cast<uint32_t>(key), key1 = static_cast<uint32_t>(key >> 32);
+  for (int round = 0; round < 10; ++round) {
+    for (int64_t lane = 0; lane < kLanes; ++lane) {
+      const uint64_t product0 = uint64_t{kMultiplier0} * x.word[0][lane];
+      const uint64_t product1 = uint64_t{kMultiplier1} * x.word[2][lane];
+      x.word[0][lane] = static_cast<uint32_t>(product1 >> 32) ^ x.word[1][lane] ^ key0;
+      x.word[1][lane] = static_cast<uint32_t>(product1);
+      x.word[2][lane] = static_cast<uint32_t>(product0 >> 32) ^ x.word[3][lane] ^ key1;
+      x.word[3][lane] = static_cast<uint32_t>(product0);
+    }
+    key0 += kWeyl0;
+    key1 += kWeyl1;
+  }
+}
+
 template <class T, class Transform>
 void fill(T* out, uint64_t seed, Stream stream, int64_t first, int64_t count, int64_t size, Transform transform) {
   const int64_t blocks = (size + 3) / 4;
   at::parallel_for(0, count * blocks, 2048, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t sample = i / blocks, block = i % blocks;
-      const auto values = transform(philox(counter_of(stream, first + sample, block), seed));
-      const int64_t n = std::min<int64_t>(4, size - 4 * block);
-      for (int64_t k = 0; k < n; ++k) out[sample * size + 4 * block + k] = static_cast<T>(values[k]);
+    for (int64_t start = begin; start < end; start += kLanes) {
+      const int64_t lanes = std::min(kLanes, end - start);
+      PhiloxLanes bits;
+      for (int64_t lane = 0, sample = start / blocks, block = start % blocks; lane < lanes; ++lane) {
+        bits.set(lane, counter_of(stream, first + sample, block));
+        if (++block == blocks) block = 0, ++sample;
+      }
+      philox_lanes(bits, seed);
+      for (int64_t lane = 0, sample = start / blocks, block = start % blocks; lane < lanes; ++lane) {
+        const auto values = transform(bits.get(lane));
+        const int64_t n = std::min<int64_t>(4, size - 4 * block);
+        for (int64_t k = 0; k < n; ++k) out[sample * size + 4 * block + k] = static_cast<T>(values[k]);
+        if (++block == blocks) block = 0, ++sample;
+      }
     }
   });
 }

@@ -1,23 +1,42 @@
 #pragma once
-// Is a data set what it says it is? Recomputes from the values themselves, in float64.
+// Is a data set what it says it is? Recomputed from the values themselves, in float64.
 
 #include <string>
 
 #include "piddm/data/dataset.h"
+#include "piddm/pde/constraint.h"
 
 namespace piddm {
 
-/// {"pass": bool, "n": N, "channels": [{name, min, max, mean, std}], "checks": [{name, value, limit, pass, note}]}
+struct CheckOptions {
+  bool all = false;                 ///< re-solve every sample, however long it takes
+  double seconds = 30;              ///< what re-solving may take otherwise
+  double tolerance = 1e-4;          ///< largest distance of u from u*(a), relative
+  ConstraintPtr constraint = {};    ///< a condition of the user's that all samples must satisfy
+  std::filesystem::path file = {};  ///< where the data came from: its SHA-256 is compared with the one kept beside it
+};
+
+/// {"pass": bool, "n": N, "resolved": K, "channels": [{name, min, max, mean, std}],
+///  "checks": [{name, value, limit, pass, note}], "worst": [{sample, severity, check}]}
 ///
-///   non-finite values                  0
-///   other values of a two-valued channel 0
-///   not constant in a scalar channel   0
-///   pde_error, rel_residual (all samples, worst sample)   twice the floor of the description; without one no limit
-///   hard constraint                    mean((C(x)-x)^2) / mean(x^2) of the worst solution channel, at most 1e-2
-///   re-solve                           mse(u - u*(a)) / mean(u^2) on the first 16 samples, at most 1e-4
+/// A check passes if value <= limit; a null limit is a value for information. `worst` are the samples with the largest score over limit, which
+/// is `severity`. In this order:
 ///
-/// A null limit is a value for information. With non-finite values the rest is not computed.
-json check_dataset(const Dataset& dataset, const Pde& pde);
+///   SHA-256                       0 where FILE.sha256 agrees with the file
+///   non-finite values             0; with any, the rest is not computed
+///   values of a channel           two-valued and scalar channels, coefficients that the solver would have to change: 0 samples
+///   coefficients of the seed      0 samples that are not what the declared (seed, first) draws
+///   law                           |z| <= 5 of per-sample mean and mean square of each coefficient against fresh draws; no limit below 16 samples
+///                                 or where the file declares no law
+///   pde_error, rel_residual, boundary error   of all samples; 2 times (as RMS) the floor of the re-solved ones
+///   worst sample's residual, boundary error, hard constraint   2 times (as RMS) those of u*(a) for the sample's own coefficients
+///   worst sample's distance to u*(a)          `tolerance`; at one point 10 times that
+///   parameters                    fitted from the residual: within 5 standard errors and 0.1 % of the declared value
+///   given constraint              RMS violation over the RMS of u, at most 1e-5
+///
+/// Re-solved are all samples if that takes less than `seconds`, else the first 64 and those that stand out most in residual, largest residual at
+/// a point, boundary error and hard constraint, 16 each.
+json check_dataset(const Dataset& dataset, const Pde& pde, const CheckOptions& options = {});
 
 /// The same as an aligned table for a person.
 std::string format_check(const json& check);

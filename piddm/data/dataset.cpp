@@ -2,70 +2,17 @@
 
 #include <algorithm>
 
-#include "piddm/core/interrupt.h"
+#include "piddm/core/atomic_file.h"
 #include "piddm/core/json_text.h"
-#include "piddm/core/npy.h"
-#include "piddm/core/progress.h"
-#include "piddm/core/safetensors.h"
-#include "piddm/data/statistics.h"
+#include "piddm/core/sha256.h"
+#include "piddm/data/data_file.h"
+#include "piddm/data/generate.h"
 
 namespace piddm {
 
 namespace {
 
-constexpr int kVersion = 1;
-constexpr const char* kDescriptionMember = "description.json";
-constexpr const char* kDescriptionKey = "description";
-
-enum class Format { npz, safetensors };
-
-Format format_of(const std::filesystem::path& path) {
-  if (path.extension() == ".npz") return Format::npz;
-  if (path.extension() == ".safetensors") return Format::safetensors;
-  throw UsageError("{}: data files end in .npz or .safetensors", path.string());
-}
-
-/// "float32" or "float64"; nothing else is a data type of ours.
-std::string dtype_name(torch::ScalarType dtype) {
-  require<UsageError>(dtype == torch::kFloat32 || dtype == torch::kFloat64, "data are float32 or float64, not {}",
-                      c10::toString(dtype));
-  return dtype == torch::kFloat32 ? "float32" : "float64";
-}
-
-/// DataError at the first value that is not finite.
-void check_finite(const Tensor& fields, const std::vector<std::string>& channels, const std::string& origin) {
-  for (int64_t i = 0; i < fields.size(0); ++i) {
-    const auto sample = fields[i];
-    if (all_finite(sample)) continue;
-    const auto at = sample.isfinite().logical_not().nonzero()[0];
-    const auto index = [&](int64_t axis) { return at[axis].item<int64_t>(); };
-    throw DataError("{}: channel '{}', sample {}, position ({},{}) is {}", origin,
-                    channels[static_cast<size_t>(index(0))], i, index(1), index(2),
-                    sample[index(0)][index(1)][index(2)].item<double>());
-  }
-}
-
-struct Contents {
-  TensorMap arrays;
-  std::string description;
-};
-
-template <class Texts>
-std::string find_description(const Texts& texts, const char* key, const std::string& origin) {
-  const auto text = texts.find(key);
-  require<DataError>(text != texts.end(), "{}: no {}, so not a data set; use `piddm data import`", origin, key);
-  return text->second;
-}
-
-Contents read_contents(const std::filesystem::path& path) {
-  const auto origin = path.string();
-  if (format_of(path) == Format::npz) {
-    auto npz = read_npz(path);
-    return {std::move(npz.arrays), find_description(npz.texts, kDescriptionMember, origin)};
-  }
-  auto file = read_safetensors(path);
-  return {std::move(file.tensors), find_description(file.metadata, kDescriptionKey, origin)};
-}
+constexpr size_t kMaxIndexBytes = size_t{16} << 20;
 
 std::vector<std::string> channel_list(const json& description, const std::string& origin) {
   const auto list = description.find("channels");
@@ -107,80 +54,125 @@ void check_size(const json& description, const char* key, int64_t size, const st
                      "{}: the description says {} = {}, the data {}", origin, key, said->dump(), size);
 }
 
-std::string law_of(const Pde& pde) {
-  for (const auto& entry : pde_registry().entries())
-    if (entry.name == pde.name()) return entry.summary;
-  return pde.name();
+Dataset load_file(const std::filesystem::path& path, NonFinite non_finite) {
+  const auto origin = path.string();
+  auto file = read_data_file(path);
+  Dataset dataset{.description = std::move(file.description), .channels = {}, .fields = {}};
+  dataset.channels = channel_list(dataset.description, origin);
+  dataset.fields = join_channels(file.arrays, dataset.channels, origin);
+  check_size(dataset.description, "n", dataset.size(), origin);
+  check_size(dataset.description, "grid", dataset.fields.size(2), origin);
+  if (non_finite == NonFinite::refuse) check_finite(dataset.fields, dataset.channels, origin);
+  return dataset;
 }
 
-json floor_of(const Pde& pde, const Tensor& fields) {
-  const auto statistics = residual_statistics(pde, fields);
-  return {{"pde_error", statistics.mean_pde_error()},
-          {"rel_residual", statistics.rel_residual()},
-          {"worst_rel_residual", statistics.worst_rel_residual()}};
+struct ShardEntry {
+  std::string file, sha256;
+  int64_t n = 0;
+  template <class V>
+  void fields(V&& f) {
+    f("file", file, "name, beside the index");
+    f("sha256", sha256, "digest of the file");
+    f("n", n, "samples");
+  }
+};
+
+std::vector<ShardEntry> shard_list(const json& index, const std::string& origin) {
+  const auto list = index.find("shards");
+  require<DataError>(list != index.end() && list->is_array() && !list->empty(), "{}: no list of shards", origin);
+  std::vector<ShardEntry> shards(list->size());
+  for (size_t i = 0; i < shards.size(); ++i) {
+    try {
+      read_fields((*list)[i], shards[i], fmt::format("shards[{}]", i));
+    } catch (const UsageError& error) {
+      throw DataError("{}: {}", origin, error.what());
+    }
+    const auto& name = shards[i].file;
+    require<DataError>(!name.empty() && name == std::filesystem::path(name).filename().string(),
+                       "{}: '{}' is not the name of a file beside the index", origin, name);
+  }
+  return shards;
+}
+
+Dataset load_shard(const std::filesystem::path& path, const ShardEntry& entry, NonFinite non_finite) {
+  const auto digest = sha256_file(path);
+  require<DataError>(digest == entry.sha256, "{}: its SHA-256 is {}, the index says {}", path.string(), digest,
+                     entry.sha256);
+  auto shard = load_file(path, non_finite);
+  require<DataError>(shard.size() == entry.n, "{}: {} samples, the index says {}", path.string(), shard.size(),
+                     entry.n);
+  return shard;
+}
+
+Dataset load_index(const std::filesystem::path& path, NonFinite non_finite) {
+  const auto origin = path.string();
+  Dataset whole{.description = parse_json(read_file(path, kMaxIndexBytes), origin), .channels = {}, .fields = {}};
+  require<DataError>(whole.description.is_object(), "{}: not an index of shards", origin);
+  const auto shards = shard_list(whole.description, origin);
+  whole.channels = channel_list(whole.description, origin);
+  int64_t total = 0, done = 0;
+  for (const auto& entry : shards) total += entry.n;
+  for (const auto& entry : shards) {
+    const auto file = path.parent_path() / entry.file;
+    const auto shard = load_shard(file, entry, non_finite);
+    const auto sizes = shard.fields.sizes();
+    if (done == 0) whole.fields = torch::empty({total, sizes[1], sizes[2], sizes[3]}, shard.fields.options());
+    require<DataError>(shard.channels == whole.channels && sizes.slice(1) == whole.fields.sizes().slice(1) &&
+                           shard.fields.scalar_type() == whole.fields.scalar_type(),
+                       "{}: its channels, grid or type are not those of the set", file.string());
+    whole.fields.narrow(0, done, entry.n).copy_(shard.fields);
+    done += entry.n;
+  }
+  check_size(whole.description, "n", whole.size(), origin);
+  return whole;
 }
 
 }  // namespace
 
-Dataset load_dataset(const std::filesystem::path& path) {
-  const auto origin = path.string();
-  auto contents = read_contents(path);
-  Dataset dataset;
-  dataset.description = parse_json(contents.description, origin + ": description");
-  require<DataError>(dataset.description.is_object(), "{}: the description is not an object", origin);
-  dataset.channels = channel_list(dataset.description, origin);
-  dataset.fields = join_channels(contents.arrays, dataset.channels, origin);
-  check_size(dataset.description, "n", dataset.size(), origin);
-  check_size(dataset.description, "grid", dataset.fields.size(2), origin);
-  check_finite(dataset.fields, dataset.channels, origin);
-  return dataset;
+Dataset load_dataset(const std::filesystem::path& path, NonFinite non_finite) {
+  return path.extension() == ".json" ? load_index(path, non_finite) : load_file(path, non_finite);
 }
 
 void save_dataset(const std::filesystem::path& path, const Dataset& dataset, torch::ScalarType dtype) {
-  const auto format = format_of(path);
+  check_data_file_name(path);
   const auto& x = dataset.fields;
   const auto count = static_cast<int64_t>(dataset.channels.size());
   require<DataError>(x.defined() && x.dim() == 4 && x.numel() > 0 && x.size(1) == count,
                      "{}: expected fields (N,{},H,W), got {}", path.string(), count, shape_string(x));
-  auto description = dataset.description;
-  description["version"] = kVersion;
-  description["channels"] = dataset.channels;
-  description["n"] = dataset.size();
-  description["grid"] = x.size(2);
-  description["dtype"] = dtype_name(dtype);
+  DataFile file{.arrays = {}, .description = dataset.description};
+  file.description["version"] = 1;
+  file.description["channels"] = dataset.channels;
+  file.description["n"] = dataset.size();
+  file.description["grid"] = x.size(2);
+  file.description["dtype"] = data_type_name(dtype);
   const auto fields = x.detach().to(torch::kCPU, dtype);
   check_finite(fields, dataset.channels, path.string());
-  TensorMap arrays;
   for (int64_t c = 0; c < count; ++c)
-    require<DataError>(arrays.emplace(dataset.channels[static_cast<size_t>(c)], fields.select(1, c)).second,
+    require<DataError>(file.arrays.emplace(dataset.channels[static_cast<size_t>(c)], fields.select(1, c)).second,
                        "{}: channel '{}' is listed twice", path.string(), dataset.channels[static_cast<size_t>(c)]);
-  if (format == Format::npz) {
-    write_npz(path, {arrays, {{kDescriptionMember, description.dump(1) + "\n"}}});
-  } else {
-    write_safetensors(path, arrays, {{kDescriptionKey, description.dump()}});
-  }
+  write_data_file(path, file);
 }
 
 Dataset make_dataset(const Pde& pde, uint64_t seed, int64_t first, int64_t n, int64_t shard, torch::ScalarType dtype) {
-  require<UsageError>(n > 0 && shard > 0 && first >= 0, "cannot make {} samples from {} on in shards of {}", n, first,
-                      shard);
-  const auto type = dtype_name(dtype);
-  const torch::NoGradGuard no_grad;
-  const auto fields = torch::empty({n, pde.num_channels(), pde.grid(), pde.grid()}, dtype);
-  Progress progress("generating " + pde.name(), n);
-  for (int64_t begin = 0; begin < n; begin += shard) {
-    throw_if_interrupted("generating data");
-    const int64_t count = std::min(shard, n - begin);
-    fields.narrow(0, begin, count).copy_(pde.sample(seed, first + begin, count));
-    progress.advance(count);
-  }
-  check_finite(fields, pde.channel_names(), pde.name());
-  const json description = {{"version", kVersion}, {"pde", pde.name()},
-                            {"grid", pde.grid()},  {"channels", pde.channel_names()},
-                            {"seed", seed},        {"law", law_of(pde)},
-                            {"first", first},      {"n", n},
-                            {"dtype", type},       {"floor", floor_of(pde, fields)}};
-  return {description, pde.channel_names(), fields};
+  const SampleRange range{.seed = seed, .first = first, .n = n, .dtype = dtype, .batch = shard};
+  Tensor fields;
+  int64_t done = 0;
+  const auto statistics = generate_samples(pde, range, [&](const Tensor& samples) {
+    if (done == 0) fields = torch::empty({n, pde.num_channels(), pde.grid(), pde.grid()}, dtype);
+    fields.narrow(0, done, samples.size(0)).copy_(samples);
+    done += samples.size(0);
+  });
+  return {describe_samples(pde, range, statistics), pde.channel_names(), fields};
+}
+
+PdePtr pde_of(const Dataset& dataset, const std::string& name) {
+  const auto said = dataset.description.find("pde");
+  const std::string declared =
+      said != dataset.description.end() && said->is_string() ? said->get<std::string>() : std::string();
+  require<UsageError>(!name.empty() || !declared.empty(), "the data do not say which PDE they are of; add --pde");
+  PdeOptions options{.name = name.empty() ? declared : name, .grid = dataset.fields.size(-1)};
+  if (options.name == declared) options.parameters = dataset.description.value("parameters", json::object());
+  return make_pde(options);
 }
 
 void check_matches(const Dataset& dataset, const Pde& pde) {

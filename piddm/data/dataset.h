@@ -3,8 +3,10 @@
 //
 // On disk: one [N,H,W] array per channel under the channel's name, in .npz (numpy.load reads it) or .safetensors, and a
 // JSON description (member "description.json", metadata "description"):
-//   version, pde, grid, channels, seed, law, first, n, dtype, floor {pde_error, rel_residual, worst_rel_residual}
-// Sample i of the file is sample first + i of (seed): files made in parts fit together.
+//   version, pde, grid, parameters, channels, seed, law, first, n, dtype,
+//   floor {pde_error, rel_residual, worst_rel_residual, boundary_error}
+// Sample i of the file is sample first + i of (seed): files made in parts fit together. A set in shards (shards.h) is
+// an index FILE.json, the same description with "shards": [{file, sha256, n}], and the shards beside it.
 
 #include <filesystem>
 #include <string>
@@ -24,17 +26,23 @@ struct Dataset {
   int64_t size() const { return fields.size(0); }
 };
 
-/// A DataError names what is wrong: a missing channel, different shapes, a value that is not finite (channel, sample,
-/// position).
-Dataset load_dataset(const std::filesystem::path& path);
+enum class NonFinite { refuse, keep };
+
+/// A .npz or .safetensors file, or the .json index of a set in shards, whose digests are compared. A DataError names
+/// what is wrong: a missing channel, different shapes, a value that is not finite (channel, sample, position).
+Dataset load_dataset(const std::filesystem::path& path, NonFinite non_finite = NonFinite::refuse);
 
 /// By extension .npz or .safetensors, atomically; checks what load_dataset checks.
 void save_dataset(const std::filesystem::path& path, const Dataset& dataset, torch::ScalarType dtype = torch::kFloat32);
 
-/// Samples first..first+n-1 of this seed, generated `shard` at a time with a progress bar; the bits do not depend on
-/// `shard` or the number of threads. The floor is measured on the values as they are stored, in `dtype`.
+/// Samples first..first+n-1 of this seed in memory, generated `shard` at a time with a progress bar; the bits do not
+/// depend on `shard` or the number of threads. The floor is measured on the values as they are stored, in `dtype`.
 Dataset make_dataset(const Pde& pde, uint64_t seed, int64_t first, int64_t n, int64_t shard = 256,
                      torch::ScalarType dtype = torch::kFloat32);
+
+/// The PDE the description names, with its parameters, on the data's grid; `name` replaces the declared one (and then
+/// the parameters are the defaults). A UsageError where neither says.
+PdePtr pde_of(const Dataset& dataset, const std::string& name = "");
 
 /// The channels of `dataset` must be those of the PDE, and its fields must fit the PDE's grid.
 void check_matches(const Dataset& dataset, const Pde& pde);

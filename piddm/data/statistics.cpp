@@ -103,18 +103,33 @@ int64_t ResidualStatistics::worst_sample() const { return residual.argmax().item
 
 ResidualStatistics residual_statistics(const Pde& pde, const Tensor& fields, int64_t batch) {
   const torch::NoGradGuard no_grad;
-  const double c = pde.residual_scale();
-  std::vector<Tensor> errors, residuals, references, boundaries;
+  const double unit = pde.residual_scale() * pde.residual_scale();
+  std::vector<ResidualStatistics> parts;
   for (int64_t first = 0; first < fields.size(0); first += batch) {
     const auto x = fields.slice(0, first, first + batch).to(torch::kFloat64);
     const auto r = pde.residual(x);
-    errors.push_back(mean_squares(r.interior) * (c * c));
-    residuals.push_back(r.smooth.defined() ? mean_squares(r.interior, r.smooth) : errors.back() / (c * c));
-    references.push_back(mean_squares(pde.reference_term(x), r.smooth));
-    if (r.boundary.defined()) boundaries.push_back(mean_squares(r.boundary));
+    const auto all = mean_squares(r.interior);
+    parts.push_back({.pde_error = all * unit,
+                     .residual = r.smooth.defined() ? mean_squares(r.interior, r.smooth) : all,
+                     .reference = mean_squares(pde.reference_term(x), r.smooth),
+                     .peak = on_cpu(r.interior).square().amax({1, 2, 3}) * unit,
+                     .boundary = r.boundary.defined() ? mean_squares(r.boundary) : Tensor()});
   }
-  return {torch::cat(errors), torch::cat(residuals), torch::cat(references),
-          boundaries.empty() ? Tensor() : torch::cat(boundaries)};
+  return join_statistics(parts);
+}
+
+ResidualStatistics join_statistics(const std::vector<ResidualStatistics>& parts) {
+  const auto join = [&](Tensor ResidualStatistics::*member) {
+    std::vector<Tensor> pieces;
+    for (const auto& part : parts)
+      if ((part.*member).defined()) pieces.push_back(part.*member);
+    return pieces.empty() ? Tensor() : torch::cat(pieces);
+  };
+  return {.pde_error = join(&ResidualStatistics::pde_error),
+          .residual = join(&ResidualStatistics::residual),
+          .reference = join(&ResidualStatistics::reference),
+          .peak = join(&ResidualStatistics::peak),
+          .boundary = join(&ResidualStatistics::boundary)};
 }
 
 }  // namespace piddm

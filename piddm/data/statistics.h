@@ -20,10 +20,11 @@ std::vector<ChannelStatistics> channel_statistics(const Tensor& fields);
 
 /// How well samples satisfy a PDE, one number a sample: [N] float64 on the CPU.
 struct ResidualStatistics {
-  Tensor pde_error;      ///< mean of R^2 over the scored points
-  Tensor residual;       ///< mean of r_phys^2 over the points that count in rel_residual (Residual::smooth)
-  Tensor reference;      ///< mean of the squared reference term over the same points
-  Tensor boundary = {};  ///< mean of the squared violation of boundary and initial conditions; undefined without any
+  Tensor pde_error = {};  ///< mean of R^2 over the scored points
+  Tensor residual = {};   ///< mean of r_phys^2 over the points that count in rel_residual (Residual::smooth)
+  Tensor reference = {};  ///< mean of the squared reference term over the same points
+  Tensor peak = {};       ///< largest R^2 of one point
+  Tensor boundary = {};   ///< mean of the squared violation of boundary and initial conditions; undefined without any
 
   double mean_pde_error() const;
   double mean_boundary_error() const;  ///< 0 without boundary conditions of their own
@@ -37,5 +38,8 @@ struct ResidualStatistics {
 
 /// Computed in float64 from the values as they are, `batch` samples at a time.
 ResidualStatistics residual_statistics(const Pde& pde, const Tensor& fields, int64_t batch = 64);
+
+/// The statistics of all samples, in order.
+ResidualStatistics join_statistics(const std::vector<ResidualStatistics>& parts);
 
 }  // namespace piddm

@@ -67,7 +67,7 @@ std::vector<Tick> log_ticks(double low, double high) {
   return ticks;
 }
 
-void widen(Axis& axis, double padding) {
+void widen(ChartAxis& axis, double padding) {
   if (axis.log) {
     const double ratio = axis.high > axis.low * (1 + 1e-9) ? std::pow(axis.high / axis.low, padding) : 2.0;
     axis.low /= ratio;
@@ -83,15 +83,15 @@ void widen(Axis& axis, double padding) {
 
 }  // namespace
 
-bool Axis::shows(double value) const { return std::abs(value) < kLargest && (!log || value > 1 / kLargest); }
+bool ChartAxis::shows(double value) const { return std::abs(value) < kLargest && (!log || value > 1 / kLargest); }
 
-double Axis::position(double value) const {
+double ChartAxis::position(double value) const {
   if (log) return std::log(value / low) / std::log(high / low);
   return (value - low) / (high - low);
 }
 
-Axis make_axis(const std::vector<double>& values, bool log, double padding) {
-  Axis axis{log ? 0.1 : 0.0, 1.0, log, {}};
+ChartAxis make_axis(const std::vector<double>& values, bool log, double padding) {
+  ChartAxis axis{log ? 0.1 : 0.0, 1.0, log, {}};
   std::vector<double> shown;
   for (const double value : values)
     if (axis.shows(value)) shown.push_back(value);

@@ -11,7 +11,7 @@ struct Tick {
   std::string label;  ///< empty for minor ticks
 };
 
-struct Axis {
+struct ChartAxis {
   double low = 0, high = 1;
   bool log = false;
   std::vector<Tick> ticks{};  ///< ascending, all within [low, high]
@@ -24,6 +24,6 @@ struct Axis {
 /// Linear: ticks at 1, 2 or 5 times a power of ten. Log: decades, with minor ticks at 2..9 while there are few of them;
 /// below one decade linear ticks on the log scale. No values give [0,1] (log: [0.1,1]); equal values are put in the
 /// middle.
-Axis make_axis(const std::vector<double>& values, bool log, double padding);
+ChartAxis make_axis(const std::vector<double>& values, bool log, double padding);
 
 }  // namespace piddm

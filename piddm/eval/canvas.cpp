@@ -171,6 +171,12 @@ void Canvas::heat_map(int x, int y, const HeatMap& heat) {
   }
 }
 
+void Canvas::paste(int x, int y, const Canvas& other) {
+  for (int row = std::max(0, -y); row < std::min(other.height_, height_ - y); ++row)
+    for (int column = std::max(0, -x); column < std::min(other.width_, width_ - x); ++column)
+      pixels_[index(x + column, y + row)] = other.pixels_[other.index(column, row)];
+}
+
 std::string Canvas::encode_png() const {
   png_image image{};
   image.version = PNG_IMAGE_VERSION;

@@ -72,6 +72,9 @@ class Canvas {
   /// with low = high shows its middle colour; non-finite values take `non_finite`.
   void heat_map(int x, int y, const HeatMap& heat);
 
+  /// A copy of another canvas with its top left corner at (x, y).
+  void paste(int x, int y, const Canvas& other);
+
   std::string encode_png() const;
   void write_png(const std::filesystem::path& path) const;
 

@@ -19,18 +19,22 @@ constexpr TextStyle kCentred{.anchor = Anchor::middle};
 // --- contact sheet ---
 
 constexpr int kLeastSide = 144, kBarHeight = 8, kLineHeight = 14;
-constexpr int kTitleGap = 8, kBarGap = 7, kLabelGap = 5, kColumnGap = 26, kRowGap = 24;
+constexpr int kTitleGap = 8, kBarGap = 7, kLabelGap = 5, kColumnGap = 26, kRowGap = 24, kAxisGap = 5;
 
 /// A panel ready to be drawn.
 struct Cell {
-  std::string title;
+  std::string title, x_label, y_label;
   HeatMap heat;
   int64_t non_finite = 0;
   bool has_values = true;
 
   int map_width() const { return static_cast<int>(heat.field.size(0)) * heat.scale_x; }
   int map_height() const { return static_cast<int>(heat.field.size(1)) * heat.scale_y; }
-  int width() const { return std::max(map_width(), text_width(title)); }
+  int axis_room() const {
+    const int widest = std::max(text_width(x_label), text_width(y_label));
+    return widest > 0 ? widest + kAxisGap : 0;
+  }
+  int width() const { return std::max(map_width() + 2 * axis_room(), text_width(title)); }
 };
 
 int enlargement(int64_t points) { return static_cast<int>((kLeastSide + points - 1) / points); }
@@ -59,6 +63,8 @@ Cell make_cell(const Panel& panel) {
                      "[contact sheet] panel '{}': expected a field (H,W), got {}", panel.title,
                      panel.field.defined() ? shape_string(panel.field) : "nothing");
   Cell cell{.title = panel.title,
+            .x_label = panel.x_label,
+            .y_label = panel.y_label,
             .heat = {.field = panel.field.detach().to(torch::kCPU, torch::kFloat64), .colors = panel.colors}};
   cell.heat.scale_x = enlargement(panel.field.size(0));
   cell.heat.scale_y = enlargement(panel.field.size(1));
@@ -96,6 +102,8 @@ void draw_cell(Canvas& canvas, int x, int y, int column, int map_height, const C
   canvas.text(middle, map_top - kTitleGap - text_height(), cell.title, kCentred);
   canvas.heat_map(left, map_top, cell.heat);
   canvas.outline_rect({left - 1, map_top - 1, cell.map_width() + 2, cell.map_height() + 2}, kFrame);
+  canvas.text(left + cell.map_width() + kAxisGap, map_bottom - text_height(), cell.x_label, {.color = kFaintInk});
+  canvas.text(left - kAxisGap, map_top, cell.y_label, {.color = kFaintInk, .anchor = Anchor::end});
   draw_bar(canvas, {left, map_bottom + kBarGap, cell.map_width(), kBarHeight}, cell);
 }
 
@@ -142,14 +150,14 @@ struct ChartLayout {
 };
 
 struct Chart {
-  Axis x, y;
+  ChartAxis x, y;
   Rect plot;
 
   double pixel_x(double value) const { return plot.x + x.position(value) * plot.width; }
   double pixel_y(double value) const { return plot.bottom() - y.position(value) * plot.height; }
 };
 
-int widest_label(const Axis& axis) {
+int widest_label(const ChartAxis& axis) {
   int width = 0;
   for (const Tick& tick : axis.ticks) width = std::max(width, text_width(tick.label));
   return width;
@@ -178,8 +186,8 @@ ChartLayout arrange(const Chart& chart, const std::vector<Curve>& curves, const 
 }
 
 /// The points an axis takes its range from: those that both axes can show.
-std::vector<double> shown_values(const std::vector<Curve>& curves, bool log_y, bool of_x) {
-  const Axis any_x, any_y{.log = log_y};
+std::vector<double> shown_values(const std::vector<Curve>& curves, bool log_x, bool log_y, bool of_x) {
+  const ChartAxis any_x{.log = log_x}, any_y{.log = log_y};
   std::vector<double> values;
   for (const Curve& curve : curves) {
     require<UsageError>(curve.x.size() == curve.y.size(), "[line chart] curve '{}': {} x values and {} y values",
@@ -265,12 +273,12 @@ Canvas contact_sheet(const std::vector<std::vector<Panel>>& rows, const std::str
 }
 
 Canvas line_chart(const std::vector<Curve>& curves, const std::string& title, const std::string& x_label,
-                  const std::string& y_label, bool log_y) {
-  const std::vector<double> x_values = shown_values(curves, log_y, true), y_values = shown_values(curves, log_y, false);
+                  const std::string& y_label, bool log_y, bool log_x) {
+  const auto x_values = shown_values(curves, log_x, log_y, true), y_values = shown_values(curves, log_x, log_y, false);
   size_t points = 0;
   for (const Curve& curve : curves) points += curve.x.size();
   const size_t hidden = points - x_values.size();
-  Chart chart{make_axis(x_values, false, 0.0), make_axis(y_values, log_y, 0.05), {}};
+  Chart chart{make_axis(x_values, log_x, 0.0), make_axis(y_values, log_y, 0.05), {}};
   const ChartLayout layout = arrange(chart, curves, title, !x_label.empty(), !y_label.empty(), hidden > 0);
   const Rect& plot = chart.plot = layout.plot;
 
@@ -287,8 +295,29 @@ Canvas line_chart(const std::vector<Curve>& curves, const std::string& title, co
   if (hidden > 0)
     canvas.text(plot.right(), canvas.height() - kMargin - text_height(),
                 fmt::format("{} of {} points not shown: {}", hidden, points,
-                            log_y ? "not positive or not finite" : "not finite"),
+                            log_y || log_x ? "not positive or not finite" : "not finite"),
                 {.color = kFaintInk, .anchor = Anchor::end});
+  return canvas;
+}
+
+Canvas arrange_pictures(const std::vector<Canvas>& pictures, int columns) {
+  require<UsageError>(!pictures.empty() && columns > 0, "[arrange] {} pictures in {} columns", pictures.size(),
+                      columns);
+  const auto per_row = static_cast<size_t>(columns);
+  int width = 0, height = 0;
+  std::vector<Rect> places;
+  for (size_t first = 0; first < pictures.size(); first += per_row) {
+    int x = 0, tallest = 0;
+    for (size_t i = first; i < std::min(first + per_row, pictures.size()); ++i) {
+      places.push_back({x, height, pictures[i].width(), pictures[i].height()});
+      x += pictures[i].width();
+      tallest = std::max(tallest, pictures[i].height());
+    }
+    width = std::max(width, x);
+    height += tallest;
+  }
+  Canvas canvas(width, height);
+  for (size_t i = 0; i < pictures.size(); ++i) canvas.paste(places[i].x, places[i].y, pictures[i]);
   return canvas;
 }
 

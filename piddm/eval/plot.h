@@ -19,7 +19,8 @@ struct Panel {
   Tensor field;                                         ///< [H,W]
   std::optional<std::pair<double, double>> range = {};  ///< ends of the colour bar; values outside take the end colours
   Colors colors = Colors::sequential;
-  bool gaps = false;  ///< NaN stands for "not known": drawn grey and not counted
+  bool gaps = false;                       ///< NaN stands for "not known": drawn grey and not counted
+  std::string x_label = {}, y_label = {};  ///< letters at the ends of the two axes
 };
 
 /// Rows of panels, each with its title, a colour bar and the numbers at its ends. Without `range` the bar spans the
@@ -36,8 +37,11 @@ struct Curve {
 
 /// All curves in one frame with ticks, grid and legend. Curves of up to 30 points have markers, and so do lone points
 /// between gaps. Points that are not finite, or not positive when log_y is set, leave a gap and are counted below the
-/// chart. No points at all give an empty frame that says so.
+/// chart; log_x likewise. No points at all give an empty frame that says so.
 Canvas line_chart(const std::vector<Curve>& curves, const std::string& title, const std::string& x_label,
-                  const std::string& y_label, bool log_y = false);
+                  const std::string& y_label, bool log_y = false, bool log_x = false);
+
+/// Pictures in rows of `columns`, from the top left.
+Canvas arrange_pictures(const std::vector<Canvas>& pictures, int columns);
 
 }  // namespace piddm

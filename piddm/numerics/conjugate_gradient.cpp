@@ -50,7 +50,9 @@ Tensor run(const Problem& problem, Tensor r, Tensor active, Tensor& iterations) 
   }
 }
 
-void check_result(const CgResult& result, const CgOptions& options) {
+}  // namespace
+
+void require_converged(const CgResult& result, const CgOptions& options) {
   const Tensor failed = torch::logical_not(result.relative_residual <= std::max(options.tolerance, options.acceptable));
   if (!any_true(failed)) return;
   throw NumericsError(
@@ -59,8 +61,6 @@ void check_result(const CgResult& result, const CgOptions& options) {
       failed.sum().item<int64_t>(), failed.numel(), result.relative_residual.max().item<double>(), options.tolerance,
       result.iterations.max().item<int64_t>());
 }
-
-}  // namespace
 
 CgResult conjugate_gradient(const LinearMap& a, const LinearMap& preconditioner, const Tensor& b, const Tensor& start,
                             const CgOptions& options) {
@@ -86,7 +86,7 @@ CgResult conjugate_gradient(const LinearMap& a, const LinearMap& preconditioner,
     error = torch::where(better, candidate_error, error);
   }
   const CgResult result{x, per_sample(iterations), per_sample(error).to(torch::kFloat64)};
-  check_result(result, options);
+  require_converged(result, options);
   return result;
 }
 

@@ -32,4 +32,7 @@ struct CgResult {
 CgResult conjugate_gradient(const LinearMap& a, const LinearMap& preconditioner, const Tensor& b,
                             const Tensor& start = {}, const CgOptions& options = {});
 
+/// A NumericsError that counts the samples which ended above both the tolerance and what is acceptable.
+void require_converged(const CgResult& result, const CgOptions& options);
+
 }  // namespace piddm

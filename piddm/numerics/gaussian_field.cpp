@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "piddm/core/error.h"
+#include "piddm/numerics/map_samples.h"
 #include "piddm/numerics/sine_transform.h"
 
 namespace piddm {
@@ -29,11 +30,11 @@ GaussianField::GaussianField(int64_t n, double alpha, double tau) : n_(n), order
 }
 
 Tensor GaussianField::sample(uint64_t seed, int64_t first, int64_t count) const {
-  const torch::NoGradGuard no_grad;
-  const Tensor xi =
-      normal(seed, Stream::coefficients, first, count, {n_ * n_}, torch::kFloat64).index_select(1, order_);
-  // phi = sqrt(n) times a row of the orthonormal transform, on both axes
-  return inverse_cosine_transform(xi.view({count, 1, n_, n_}) * (amplitude_ * static_cast<double>(n_)));
+  const Tensor amplitude = amplitude_ * static_cast<double>(n_);  // sqrt(n) a row of the orthonormal transform, twice
+  return map_samples(torch::arange(first, first + count), count, [&](const Tensor& index) {
+    const Tensor xi = normal(seed, Stream::coefficients, index.item<int64_t>(), 1, {n_ * n_}, torch::kFloat64);
+    return inverse_cosine_transform(xi.index_select(1, order_).view({1, 1, n_, n_}) * amplitude);
+  });
 }
 
 double GaussianField::pointwise_variance_mean() const { return amplitude_.square().sum().item<double>(); }

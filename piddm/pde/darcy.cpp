@@ -1,9 +1,6 @@
 #include "piddm/pde/darcy.h"
 
-#include <ATen/Parallel.h>
-
-#include <algorithm>
-
+#include "piddm/numerics/diffusion_cg.h"
 #include "piddm/numerics/fast_poisson.h"
 
 namespace piddm {
@@ -41,6 +38,11 @@ CgResult DarcyOperator::solve(const Tensor& f, const Tensor& start, const CgOpti
                             [&poisson](const Tensor& r) { return poisson.solve(r); }, f, start, options);
 }
 
+CgResult solve_darcy(const Tensor& a, const Tensor& start, const CgOptions& options) {
+  const Tensor f = torch::ones_like(a);
+  return a.is_cpu() ? solve_diffusion(a, f, start, options) : DarcyOperator(a).solve(f, start, options);
+}
+
 Darcy::Darcy(PdeOptions options) : Pde(std::move(options)), field_(grid()) {}
 
 const std::vector<Channel>& Darcy::channels() const {
@@ -52,26 +54,6 @@ const std::vector<Channel>& Darcy::channels() const {
 Tensor Darcy::sample_coefficients(uint64_t seed, int64_t first, int64_t count) const {
   const auto [low, high] = *channels()[1].two_valued;
   return (field_.sample(seed, first, count) >= 0).to(torch::kFloat64) * (high - low) + low;
-}
-
-CgResult Darcy::solve_in_blocks(const Tensor& a, const Tensor& start) const {
-  constexpr int64_t kBlockEntries = 1 << 13;
-  // CPU: each thread takes blocks that stay in its cache, with no other fork or join; results do not depend on the
-  // split.
-  const int64_t count = a.size(0), block = a.is_cpu() ? std::max<int64_t>(1, kBlockEntries / (grid() * grid())) : count;
-  std::vector<Tensor> x((count + block - 1) / block), iterations(x.size()), errors(x.size());
-  at::parallel_for(0, static_cast<int64_t>(x.size()), 1, [&](int64_t begin, int64_t end) {
-    const torch::NoGradGuard no_grad;
-    for (int64_t i = begin; i < end; ++i) {
-      const auto part = [&](const Tensor& t) { return t.slice(0, i * block, (i + 1) * block); };
-      const Tensor a_i = part(a), start_i = start.defined() ? part(start) : Tensor();
-      const CgResult result = DarcyOperator(a_i).solve(torch::ones_like(a_i), start_i);
-      x[i] = result.x;
-      iterations[i] = result.iterations;
-      errors[i] = result.relative_residual;
-    }
-  });
-  return {torch::cat(x), torch::cat(iterations), torch::cat(errors)};
 }
 
 Tensor Darcy::solve(const Tensor& coefficients, const Tensor& start, SolveReport* report) const {
@@ -87,7 +69,7 @@ Tensor Darcy::solve(const Tensor& coefficients, const Tensor& start, SolveReport
   require<DataError>(all_finite(a) && smallest >= kCoefficientFloor,
                      "[darcy] coefficients must be finite and at least {}, the smallest is {}", kCoefficientFloor,
                      smallest);
-  const CgResult result = solve_in_blocks(a, start.defined() ? start.detach().to(torch::kFloat64) : Tensor());
+  const CgResult result = solve_darcy(a, start.defined() ? start.detach().to(torch::kFloat64) : Tensor());
   if (report) *report = {result.iterations.max().item<int64_t>(), result.relative_residual.max().item<double>()};
   return result.x;
 }
@@ -125,7 +107,7 @@ Decoded Darcy::decode(const Tensor& x) const {
   require<NumericsError>(y.size(0) > 0 && all_finite(y), "[darcy] cannot decode {}: empty or not finite",
                          shape_string(x));
   const Tensor u = y.narrow(1, 0, 1), a_given = y.narrow(1, 1, 1), a = a_given.clamp_min(kCoefficientFloor);
-  const CgResult result = solve_in_blocks(a, u);
+  const CgResult result = solve_darcy(a, u);
   return {.x = torch::cat({result.x, a}, 1),
           .iterations = result.iterations,
           .moved = rms(result.x - u) / rms(result.x),

@@ -25,12 +25,17 @@ class DarcyOperator {
   Tensor apply(const Tensor& u) const;
 
   /// A u = f by conjugate gradients, preconditioned with the solver of the constant-coefficient problem. The error
-  /// falls by (sqrt(q)-1)/(sqrt(q)+1) an iteration, q = max a/min a, whatever the grid: 1/3 for {3,12}.
+  /// falls by (sqrt(q)-1)/(sqrt(q)+1) an iteration, q = max a/min a, whatever the grid: 1/3 for {3,12}. Composed of
+  /// tensor operations: any device, float32 and float64.
   CgResult solve(const Tensor& f, const Tensor& start = {}, const CgOptions& options = {}) const;
 
  private:
   Tensor weights_x_, weights_y_;  // -w/h^2 of the faces, [B,1,N+1,N] and [B,1,N,N+1]
 };
+
+/// u of -div(a grad u) = 1 for a = [B,1,N,N] float64: on the CPU by the kernel of diffusion_cg.h, elsewhere by
+/// DarcyOperator::solve; both stop by the same rule.
+CgResult solve_darcy(const Tensor& a, const Tensor& start = {}, const CgOptions& options = {});
 
 class Darcy : public Pde {
  public:
@@ -65,8 +70,6 @@ class Darcy : public Pde {
   Decoded decode(const Tensor& x) const override;
 
  private:
-  CgResult solve_in_blocks(const Tensor& a, const Tensor& start) const;
-
   GaussianField field_;
 };
 

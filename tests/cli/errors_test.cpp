@@ -104,7 +104,11 @@ TEST_F(CliErrors, ValuesThatAreNotFiniteAreRefused) {
   auto npz = read_npz(shop_ / "data.npz");
   npz.arrays.at("u")[3][1][2] = NAN;
   write_npz(out("nan.npz"), npz);
-  expect_failure({"data", "check", out("nan.npz")}, ExitCode::data, "'u'");
+  const auto check = testing::piddm({"data", "check", out("nan.npz")});
+  EXPECT_EQ(check.code, static_cast<int>(ExitCode::data));
+  EXPECT_THAT(check.err,
+              ::testing::HasSubstr("nan.npz: the data do not pass: non-finite values (first: channel 'u', sample 3)"));
+  EXPECT_THAT(check.out, ::testing::HasSubstr("FAILED"));
   expect_failure({"train", shop_.config(), "--data", out("nan.npz"), "--out", out("run")}, ExitCode::data, "nan.npz");
 }
 

@@ -35,6 +35,57 @@ TEST(CliJson, Data) {
   EXPECT_EQ(run_json({"data", "check", file}).at("pass"), true);
 }
 
+TEST(CliJson, DataInShardsWithAParameter) {
+  const testing::TempDir folder;
+  const Arguments make = {"data",
+                          "make",
+                          "stokes",
+                          "--n",
+                          "7",
+                          "--grid",
+                          "16",
+                          "--param",
+                          "k=4",
+                          "--shards",
+                          "3",
+                          "--out",
+                          (folder / "s.npz").string()};
+  const auto made = run_json(make);
+  const auto index = made.at("out").get<std::string>();
+  EXPECT_EQ(index, (folder / "s.json").string());
+  EXPECT_EQ(made.at("description").at("parameters").at("k"), 4);
+  EXPECT_EQ(made.at("description").at("shards").size(), 3u);
+  auto again = make;
+  again.emplace_back("--resume");
+  EXPECT_EQ(run_json(again).at("kept"), 3);
+  EXPECT_EQ(run_json({"data", "check", index}).at("pass"), true);
+  const auto other = testing::piddm({"data", "check", index, "--param", "k=5", "--plot", (folder / "w.png").string()});
+  EXPECT_EQ(other.code, static_cast<int>(ExitCode::data));
+  EXPECT_THAT(other.err, ::testing::HasSubstr("parameter k: fitted - declared (fitted 3.99"));
+  EXPECT_EQ(testing::read_text(folder / "w.png").substr(1, 3), "PNG");
+  for (const char* kind : {"samples", "trajectories", "spectra"})
+    EXPECT_TRUE(std::filesystem::exists(run_json({"plot", index, "--kind", kind}).at("out").get<std::string>()));
+}
+
+TEST(CliJson, GivenConstraint) {
+  const testing::TempDir folder;
+  const auto file = (folder / "d.npz").string(), rule = (folder / "rule.toml").string();
+  testing::succeed({"data", "make", "stefan", "--n", "3", "--grid", "16", "--out", file});
+  testing::write_text(rule, "kind = 'boundary'\nside = 'first'\nvalue = 1.0\n");
+  EXPECT_EQ(run_json({"data", "check", file, "--constraint", rule}).at("pass"), true);
+  testing::write_text(rule, "kind = 'boundary'\nside = 'first'\nvalue = 1.01\n");
+  EXPECT_EQ(testing::piddm({"data", "check", file, "--constraint", rule}).code, static_cast<int>(ExitCode::data));
+}
+
+TEST(CliJson, PdesWithChannelsAndParameters) {
+  const auto pdes = run_json({"list", "pdes"});
+  EXPECT_EQ(pdes.at("stokes").at("channels")[1].at("name"), "omega");
+  EXPECT_EQ(pdes.at("stokes").at("channels")[1].at("scalar"), true);
+  EXPECT_EQ(pdes.at("stokes").at("parameters")[1].at("value"), 5.0);
+  EXPECT_THAT(pdes.at("darcy").at("summary").get<std::string>(), ::testing::HasSubstr("-div(a grad u) = 1"));
+  EXPECT_THAT(testing::piddm({"list", "pdes"}).out, ::testing::HasSubstr("k = 5.0   wave number"));
+}
+
 TEST(CliJson, TrainingAndSampling) {
   const auto& shop = Workshop::get();
   const testing::TempDir folder;

@@ -27,6 +27,7 @@ TEST_F(DatasetTest, DescriptionSaysWhatItIs) {
   EXPECT_EQ(data.description.at("pde"), "fake");
   EXPECT_EQ(data.description.at("grid"), 4);
   EXPECT_EQ(data.description.at("channels"), (json{"u", "a", "s"}));
+  EXPECT_EQ(data.description.at("parameters"), json::object());
   EXPECT_EQ(data.description.at("seed"), 9);
   EXPECT_EQ(data.description.at("first"), 5);
   EXPECT_EQ(data.description.at("n"), 3);
@@ -102,6 +103,29 @@ TEST_F(DatasetTest, NamesTheValueThatIsNotFinite) {
   write_npz(dir_ / "e.npz",
             {{{"u", torch::full({1, 2, 2}, std::nan(""))}}, {{"description.json", R"({"channels":["u"]})"}}});
   EXPECT_ERROR(load_dataset(dir_ / "e.npz"), ExitCode::data, "channel 'u', sample 0, position (0,0) is nan");
+}
+
+TEST_F(DatasetTest, KeepsNonFiniteValuesOnRequest) {
+  write_npz(dir_ / "e.npz",
+            {{{"u", torch::full({1, 2, 2}, std::nan(""))}}, {{"description.json", R"({"channels":["u"]})"}}});
+  EXPECT_TRUE(load_dataset(dir_ / "e.npz", NonFinite::keep).fields.isnan().all().item<bool>());
+}
+
+TEST_F(DatasetTest, KnowsItsPdeAndParameters) {
+  const auto pde = make_pde({.name = "stokes", .grid = 16, .parameters = {{"k", 4.0}}});
+  auto data = make_dataset(*pde, 0, 0, 2);
+  EXPECT_EQ(data.description.at("parameters").at("k"), 4.0);
+  EXPECT_GE(data.description.at("floor").at("boundary_error").get<double>(), 0);
+  const auto again = pde_of(data);
+  EXPECT_EQ(again->name(), "stokes");
+  EXPECT_EQ(again->grid(), 16);
+  EXPECT_TRUE(again->sample(0, 0, 1).equal(pde->sample(0, 0, 1)));
+  EXPECT_EQ(pde_of(data, "heat")->name(), "heat");
+  data.description["parameters"]["kk"] = 1;
+  EXPECT_ERROR(pde_of(data), ExitCode::usage, "kk");
+  data.description.erase("pde");
+  EXPECT_ERROR(pde_of(data), ExitCode::usage, "which PDE");
+  EXPECT_EQ(pde_of(data, "darcy")->name(), "darcy");
 }
 
 TEST_F(DatasetTest, RefusesBadRequests) {

@@ -7,13 +7,14 @@ namespace piddm::testing {
 
 class FakePde : public Pde {
  public:
-  explicit FakePde(int64_t grid = 4) : Pde({.name = "fake", .grid = grid}) {}
+  /// `factor` replaces the 2.
+  explicit FakePde(int64_t grid = 4, double factor = 2) : Pde({.name = "fake", .grid = grid}), factor_(factor) {}
 
   const std::vector<Channel>& channels() const override {
     static const std::vector<Channel> list = {
-        {.name = "u", .role = Role::solution, .scalar = false, .two_valued = {}, .zero_on_wall = false},
-        {.name = "a", .role = Role::coefficient, .scalar = false, .two_valued = {{1, 3}}, .zero_on_wall = false},
-        {.name = "s", .role = Role::coefficient, .scalar = true, .two_valued = {}, .zero_on_wall = false}};
+        {.name = "u", .role = Role::solution},
+        {.name = "a", .role = Role::coefficient, .scalar = false, .two_valued = {{1, 3}}},
+        {.name = "s", .role = Role::coefficient, .scalar = true}};
     return list;
   }
 
@@ -25,11 +26,11 @@ class FakePde : public Pde {
 
   Tensor solve(const Tensor& coefficients, const Tensor&, SolveReport*) const override {
     require<DataError>(coefficients.min().item<double>() >= 0, "[fake] negative coefficients");
-    return 2 * coefficients.narrow(1, 0, 1) + coefficients.narrow(1, 1, 1);
+    return factor_ * coefficients.narrow(1, 0, 1) + coefficients.narrow(1, 1, 1);
   }
 
   Residual residual(const Tensor& x) const override {
-    return {x.narrow(1, 0, 1) - 2 * x.narrow(1, 1, 1) - x.narrow(1, 2, 1), {}};
+    return {x.narrow(1, 0, 1) - factor_ * x.narrow(1, 1, 1) - x.narrow(1, 2, 1), {}, {}};
   }
   double residual_scale() const override { return 10; }
   Tensor reference_term(const Tensor& x) const override { return torch::full_like(x.narrow(1, 0, 1), 2.0); }
@@ -39,12 +40,8 @@ class FakePde : public Pde {
     return torch::cat({x.narrow(1, 0, 1).abs(), x.narrow(1, 1, 2)}, 1);
   }
 
-  Decoded decode(const Tensor& x) const override {
-    const auto coefficients = x.narrow(1, 1, 2).to(torch::kFloat64);
-    Decoded decoded;
-    decoded.x = torch::cat({solve(coefficients, {}, nullptr), coefficients}, 1);
-    return decoded;
-  }
+ private:
+  double factor_;
 };
 
 }  // namespace piddm::testing

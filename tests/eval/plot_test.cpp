@@ -149,6 +149,35 @@ TEST(LineChart, LogScaleTurnsAnExponentialIntoALine) {
   EXPECT_NEAR(middle.top, (box.top + box.bottom) / 2, 2);
 }
 
+TEST(LineChart, TwoLogScalesTurnAPowerLawIntoALine) {
+  Curve curve{"", {}, {}};
+  for (int i = 1; i <= 1000; ++i) {
+    curve.x.push_back(i);
+    curve.y.push_back(std::pow(i, -3.0));
+  }
+  const Canvas canvas = line_chart({curve}, "", "", "", true, true);
+  const Box box = find(canvas, curve_color(0));
+  Box middle;
+  for (int y = 0; y < canvas.height(); ++y)
+    if (canvas.at((box.left + box.right) / 2, y) == curve_color(0)) middle.top = std::min(middle.top, y);
+  EXPECT_NEAR(middle.top, (box.top + box.bottom) / 2, 2);
+  EXPECT_TRUE(margin_is_empty(line_chart({{"", {0, -1, 2}, {1, 1, 1}}}, "", "x", "y", true, true), 16));
+}
+
+TEST(ContactSheet, AxisLettersStandBesideTheMap) {
+  Panel panel{"", torch::full({16, 16}, NAN), std::nullopt, Colors::sequential};
+  const Canvas plain = contact_sheet({{panel}});
+  panel.x_label = "x";
+  panel.y_label = "t";
+  const Canvas lettered = contact_sheet({{panel}});
+  EXPECT_GT(lettered.width(), plain.width());
+  EXPECT_EQ(lettered.height(), plain.height());
+  EXPECT_EQ(find(lettered, kSignal).count, find(plain, kSignal).count);
+  EXPECT_GT(find(lettered, kFaintInk).right, find(lettered, kSignal).right);
+  EXPECT_LT(find(lettered, kFaintInk).left, find(lettered, kSignal).left);
+  EXPECT_TRUE(margin_is_empty(lettered, 16));
+}
+
 TEST(LineChart, SurvivesWhateverItIsGiven) {
   const std::vector<Curve> hard = {
       {"empty", {}, {}}, {"zero", {0, 1}, {0, -1}}, {"nan", {NAN, 1}, {1, INFINITY}}, {"flat", {2, 2}, {3, 3}}};

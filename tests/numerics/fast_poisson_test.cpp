@@ -27,6 +27,26 @@ TEST(FastPoisson, InvertsTheFivePointStencil) {
   }
 }
 
+/// The same on inner nodes, the walls on points.
+Tensor negative_laplacian_of_nodes(const Tensor& u) {
+  const int64_t n = u.size(-1);
+  Tensor out = 4 * u;
+  for (const int64_t dim : {2, 3}) {
+    const Tensor padded = dim == 2 ? torch::constant_pad_nd(u, {0, 0, 1, 1}) : torch::constant_pad_nd(u, {1, 1});
+    out = out - padded.narrow(dim, 0, n) - padded.narrow(dim, 2, n);
+  }
+  return out * ((n + 1) * (n + 1));
+}
+
+TEST(FastPoisson, WallsOnPointsAndAShift) {
+  for (const int64_t n : {3, 14, 31, 62})
+    for (const double shift : {0.0, 1.0, -40.0, 30.0}) {
+      const Tensor u = torch::randn({2, 1, n, n}, torch::kFloat64), f = negative_laplacian_of_nodes(u) - shift * u;
+      const FastPoisson poisson(n, torch::kFloat64, torch::kCPU, Walls::on_points, shift);
+      EXPECT_LT(relative_error(poisson.solve(f), u), 1e-11) << n << " " << shift;
+    }
+}
+
 TEST(FastPoisson, Float32) {
   const Tensor f = torch::randn({2, 1, 20, 20});
   const Tensor u = FastPoisson(20, torch::kFloat32).solve(f);

@@ -33,9 +33,21 @@ TEST(SerialGemm, MatchesBlasForAnyShape) {
   }
 }
 
+TEST(SerialGemm, TakesPartsOfLargerMatrices) {
+  const Tensor a = torch::randn({20, 15}, torch::kFloat64), b = torch::randn({18, 40}, torch::kFloat64),
+               c = torch::full({30, 50}, 7, torch::kFloat64);
+  const auto at = [](const Tensor& t, int64_t i, int64_t j) { return t.data_ptr<double>() + i * t.size(1) + j; };
+  serial_gemm(9, 19, 11, {at(a, 2, 3), 15}, {at(b, 1, 5), 40}, {at(c, 4, 6), 2 * 50});
+  const Tensor expected = a.narrow(0, 2, 9).narrow(1, 3, 11).mm(b.narrow(0, 1, 11).narrow(1, 5, 19));
+  const Tensor touched = c.slice(0, 4, 22, 2).narrow(1, 6, 19);
+  EXPECT_LT(relative_error(touched, expected), 1e-14);
+  touched.fill_(7);
+  EXPECT_TRUE((c == 7).all().item<bool>());
+}
+
 TEST(SineTransform, OrthonormalForAnySize) {
   for (const int64_t n : {1, 2, 5, 16, 33, 128})
-    for (const Tensor& m : {sine_matrix(n), cosine_matrix(n)})
+    for (const Tensor& m : {sine_matrix(n), cosine_matrix(n), node_sine_matrix(n)})
       EXPECT_LT((m.mm(m.t()) - torch::eye(n, torch::kFloat64)).abs().max().item<double>(), 1e-14) << n;
 }
 
@@ -55,12 +67,36 @@ TEST(SineTransform, DiagonalisesTheSecondDifference) {
   EXPECT_LT(relative_error(second_difference(c, h, 1), neumann.unsqueeze(1) * c), 1e-13);
 }
 
+TEST(SineTransform, NodesDiagonaliseTheSecondDifference) {
+  constexpr int64_t n = 10;
+  constexpr double h = 0.3;
+  const Tensor s = node_sine_matrix(n), padded = torch::constant_pad_nd(s, {1, 1});
+  const Tensor difference = (2 * s - padded.narrow(1, 0, n) - padded.narrow(1, 2, n)) / (h * h);
+  EXPECT_LT(relative_error(difference, node_sine_eigenvalues(n, h).unsqueeze(1) * s), 1e-13);
+  EXPECT_LT((s - s.t()).abs().max().item<double>(), 1e-15);
+}
+
 TEST(SineTransform, RoundTripsOnRectangles) {
-  const Tensor x = torch::randn({3, 2, 7, 12}, torch::kFloat64);
-  EXPECT_LT(relative_error(inverse_sine_transform(sine_transform(x)), x), 1e-14);
-  EXPECT_LT(relative_error(inverse_cosine_transform(cosine_transform(x)), x), 1e-14);
-  EXPECT_LT(relative_error(sine_transform(x), torch::matmul(torch::matmul(sine_matrix(7), x), sine_matrix(12).t())),
-            1e-14);
+  for (const auto& [n, m] : {std::pair<int64_t, int64_t>{7, 12}, {16, 9}, {1, 2}, {33, 128}, {5, 5}}) {
+    const Tensor x = torch::randn({3, 2, n, m}, torch::kFloat64);
+    EXPECT_LT(relative_error(inverse_sine_transform(sine_transform(x)), x), 1e-14);
+    EXPECT_LT(relative_error(inverse_cosine_transform(cosine_transform(x)), x), 1e-14);
+    EXPECT_LT(relative_error(node_sine_transform(node_sine_transform(x)), x), 1e-14);
+  }
+}
+
+TEST(SineTransform, AgreesWithTheFullMatrices) {
+  for (const auto& [n, m] : {std::pair<int64_t, int64_t>{7, 12}, {16, 9}, {2, 1}, {31, 64}}) {
+    const Tensor x = torch::randn({2, n, m}, torch::kFloat64);
+    const auto full = [&](const Tensor& left, const Tensor& right) {
+      return torch::matmul(torch::matmul(left, x), right.t());
+    };
+    EXPECT_LT(relative_error(sine_transform(x), full(sine_matrix(n), sine_matrix(m))), 1e-14);
+    EXPECT_LT(relative_error(cosine_transform(x), full(cosine_matrix(n), cosine_matrix(m))), 1e-14);
+    EXPECT_LT(relative_error(node_sine_transform(x), full(node_sine_matrix(n), node_sine_matrix(m))), 1e-14);
+    EXPECT_LT(relative_error(inverse_cosine_transform(x), full(cosine_matrix(n).t(), cosine_matrix(m).t())), 1e-14);
+    EXPECT_LT(relative_error(apply_both_axes(sine_matrix(n), x, sine_matrix(m).t()), sine_transform(x)), 1e-14);
+  }
 }
 
 TEST(SineTransform, KeepsTheDtype) {

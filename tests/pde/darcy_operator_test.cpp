@@ -84,6 +84,18 @@ TEST(DarcyOperator, SmallAndLargeGridsConverge) {
   }
 }
 
+TEST(DarcyOperator, TheKernelAgreesWithTheComposedSolver) {
+  for (const int64_t n : {5, 32, 50}) {
+    const Tensor a = torch::where(torch::rand({3, 1, n, n}, torch::kFloat64) < 0.5, 3.0, 12.0).to(torch::kFloat64);
+    const Tensor start = 0.01 * torch::rand_like(a);
+    const CgResult composed = DarcyOperator(a).solve(torch::ones_like(a), start), kernel = solve_darcy(a, start);
+    EXPECT_LT(relative_error(kernel.x, composed.x), 1e-11) << n;
+    EXPECT_LE((kernel.iterations - composed.iterations).abs().max().item<int64_t>(), 1) << n;
+    const Tensor rest = 1 - DarcyOperator(a).apply(kernel.x);
+    EXPECT_LT(rest.square().mean({1, 2, 3}).sqrt().max().item<double>(), 1.1e-12) << n;
+  }
+}
+
 TEST(DarcyOperator, SolvesInFloat32) {
   const Tensor a = torch::rand({2, 1, 16, 16}) * 9 + 3, f = torch::rand({2, 1, 16, 16});
   const Tensor exact = DarcyOperator(a.to(torch::kFloat64)).solve(f.to(torch::kFloat64)).x;

@@ -1,0 +1,95 @@
+#include "piddm/data/generate.h"
+
+#include <algorithm>
+
+#include "piddm/core/interrupt.h"
+#include "piddm/core/progress.h"
+
+namespace piddm {
+
+namespace {
+
+constexpr int kVersion = 1;
+
+std::string law_of(const Pde& pde) {
+  for (const auto& entry : pde_registry().entries())
+    if (entry.name == pde.name()) return entry.summary;
+  return pde.name();
+}
+
+json parameters_of(const Pde& pde) {
+  json values = json::object();
+  for (const auto& p : pde.parameters()) values[p.name] = p.value;
+  return values;
+}
+
+json floor_of(const ResidualStatistics& statistics) {
+  json floor = {{"pde_error", statistics.mean_pde_error()},
+                {"rel_residual", statistics.rel_residual()},
+                {"worst_rel_residual", statistics.worst_rel_residual()}};
+  if (statistics.boundary.defined()) floor["boundary_error"] = statistics.mean_boundary_error();
+  return floor;
+}
+
+Tensor make_batch(const Pde& pde, const SampleRange& range, int64_t first, int64_t count) {
+  const auto a = pde.sample_coefficients(range.seed, first, count).to(range.dtype).to(range.device, torch::kFloat64);
+  return torch::cat({pde.solve(a), a}, 1).to(torch::kCPU, range.dtype);
+}
+
+}  // namespace
+
+std::string data_type_name(torch::ScalarType dtype) {
+  require<UsageError>(dtype == torch::kFloat32 || dtype == torch::kFloat64, "data are float32 or float64, not {}",
+                      c10::toString(dtype));
+  return dtype == torch::kFloat32 ? "float32" : "float64";
+}
+
+void check_finite(const Tensor& fields, const std::vector<std::string>& channels, const std::string& origin) {
+  for (int64_t i = 0; i < fields.size(0); ++i) {
+    const auto sample = fields[i];
+    if (all_finite(sample)) continue;
+    const auto at = sample.isfinite().logical_not().nonzero()[0];
+    const auto index = [&](int64_t axis) { return at[axis].item<int64_t>(); };
+    throw DataError("{}: channel '{}', sample {}, position ({},{}) is {}", origin,
+                    channels[static_cast<size_t>(index(0))], i, index(1), index(2),
+                    sample[index(0)][index(1)][index(2)].item<double>());
+  }
+}
+
+ResidualStatistics generate_samples(const Pde& pde, const SampleRange& range,
+                                    const std::function<void(const Tensor& samples)>& sink) {
+  require<UsageError>(range.n > 0 && range.batch > 0 && range.first >= 0,
+                      "cannot make {} samples from {} on, {} at a time", range.n, range.first, range.batch);
+  data_type_name(range.dtype);
+  const torch::NoGradGuard no_grad;
+  std::vector<ResidualStatistics> parts;
+  Progress progress("generating " + pde.name(), range.n);
+  for (int64_t begin = 0; begin < range.n; begin += range.batch) {
+    throw_if_interrupted("generating data");
+    const int64_t count = std::min(range.batch, range.n - begin);
+    const auto samples = make_batch(pde, range, range.first + begin, count);
+    check_finite(samples, pde.channel_names(), fmt::format("{}, samples from {}", pde.name(), range.first + begin));
+    parts.push_back(residual_statistics(pde, samples));
+    sink(samples);
+    progress.advance(count);
+  }
+  return join_statistics(parts);
+}
+
+json describe_samples(const Pde& pde, const SampleRange& range, const ResidualStatistics& statistics) {
+  json description = {{"version", kVersion},
+                      {"pde", pde.name()},
+                      {"grid", pde.grid()},
+                      {"parameters", parameters_of(pde)},
+                      {"seed", range.seed},
+                      {"channels", pde.channel_names()},
+                      {"law", law_of(pde)},
+                      {"first", range.first},
+                      {"n", range.n},
+                      {"dtype", data_type_name(range.dtype)},
+                      {"floor", floor_of(statistics)}};
+  if (!range.device.is_cpu()) description["device"] = range.device.str();
+  return description;
+}
+
+}  // namespace piddm

@@ -1,0 +1,155 @@
+#include "piddm/pde/burgers.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "piddm/numerics/exponential_rk.h"
+#include "piddm/numerics/map_samples.h"
+#include "piddm/pde/stencils.h"
+
+namespace piddm {
+namespace {
+
+constexpr PeriodicLaw kLaw = {.scale = 49, .tau = 7, .gamma = 2.5};
+constexpr double kSmallestInnerGrid = 256, kUsualNu = 0.01;
+constexpr double kStepsPerTime = 254, kStepsPerDistance = 500;  // of the solver, at the usual nu
+constexpr int64_t kFirstColumnFactor = 4;
+constexpr double kResidualSteps = 127;  // steps per unit time of the residual `step`, at least
+constexpr int64_t kDeviceBlock = 1024;  // samples integrated together on a GPU
+
+/// Mean over the last axis, keeping it; of a constant exactly that constant.
+Tensor mean_over_time(const Tensor& a) {
+  const Tensor first = a.narrow(-1, 0, 1);
+  return first + (a - first).mean(-1, true);
+}
+
+}  // namespace
+
+BurgersFlux::BurgersFlux(int64_t points, int64_t modes, torch::ScalarType dtype, torch::Device device)
+    : points_(points), modes_(modes) {
+  const Tensor k = half_wavenumbers(points, device).narrow(0, 0, modes);
+  const Tensor kept = k.masked_fill(k > static_cast<double>(last_unaliased_mode(points)), 0);
+  factor_ = torch::complex(torch::zeros_like(kept), kept * -std::numbers::pi).to(dtype);
+}
+
+Tensor BurgersFlux::operator()(const Tensor& modes) const {
+  const Tensor u = torch::fft::irfft(modes, points_, -1, "forward");
+  return torch::fft::rfft(u * u, {}, -1, "forward").narrow(-1, 0, modes_) * factor_;
+}
+
+Tensor BurgersFlux::diffusion(double nu) const {
+  return half_wavenumbers(points_, factor_.device()).narrow(0, 0, modes_).mul(2 * std::numbers::pi).square() * -nu;
+}
+
+Burgers::Burgers(PdeOptions options)
+    : Pde(std::move(options)),
+      nu_(parameter("nu", kUsualNu, 1e-3, 1, "viscosity")),
+      dt_(1 / static_cast<double>(grid() - 1)),
+      dx_(1 / static_cast<double>(grid())),
+      law_(grid(), kLaw) {
+  const std::string form = choice("residual", {"compact", "wide", "step"}, "discrete form of the equation");
+  form_ = form == "compact" ? Form::compact : form == "wide" ? Form::wide : Form::step;
+}
+
+const std::vector<Channel>& Burgers::channels() const {
+  static const std::vector<Channel> list = {
+      {.name = "u"}, {.name = "a", .role = Role::coefficient, .valid = {{-kLargestState, kLargestState}}}};
+  return list;
+}
+
+Tensor Burgers::sample_coefficients(uint64_t seed, int64_t first, int64_t count) const {
+  return law_.sample(seed, first, count).view({count, 1, grid(), 1}).repeat({1, 1, 1, grid()});
+}
+
+int64_t Burgers::steps_in_a_column(double largest) const {
+  const double per_time = std::max(kStepsPerTime, kStepsPerDistance * largest) * std::max(1.0, kUsualNu / nu_);
+  return static_cast<int64_t>(std::ceil(per_time * dt_));
+}
+
+Tensor Burgers::trajectory(const Tensor& a, const Refinement& refinement) const {
+  const int64_t n = grid(), points = refinement.points * nested_grid(n, std::max(kSmallestInnerGrid, 2.56 / nu_));
+  const int64_t later = refinement.steps * steps_in_a_column(a.abs().max().item<double>()),
+                first = kFirstColumnFactor * later;
+  const BurgersFlux flux(points, points / 2 + 1, torch::kComplexDouble, a.device());
+  const Tensor diffusion = flux.diffusion(nu_);
+  const ExponentialRk4 first_stepper(diffusion, dt_ / static_cast<double>(first));
+  const ExponentialRk4 stepper(diffusion, dt_ / static_cast<double>(later));
+  std::vector<Tensor> columns;
+  Tensor modes = interpolant_modes(a, points);
+  for (int64_t column = 1; column < n; ++column) {
+    const auto& method = column == 1 ? first_stepper : stepper;
+    for (int64_t i = 0; i < (column == 1 ? first : later); ++i) modes = method.step(modes, flux);
+    columns.push_back(modes);
+  }
+  const Tensor u = values_at(torch::stack(columns, 1), points, n);
+  return torch::cat({a.unsqueeze(2), u.transpose(1, 2)}, 2);
+}
+
+Tensor Burgers::integrate(const Tensor& a, const Refinement& refinement) const {
+  return map_samples(a, kDeviceBlock, [&](const Tensor& part) { return trajectory(part, refinement); });
+}
+
+Tensor Burgers::solve(const Tensor& coefficients, const Tensor&, SolveReport* report) const {
+  const Tensor a = mean_over_time(checked_coefficients(coefficients)).squeeze(3).squeeze(1);
+  const double largest = a.abs().max().item<double>();
+  require<DataError>(largest <= kLargestState, "[burgers] |a| must be at most {}, the largest is {}", kLargestState,
+                     largest);
+  const Tensor u = integrate(a);
+  require<NumericsError>(all_finite(u), "[burgers] the solution is not finite; the largest |a| is {}", largest);
+  if (report) *report = {};
+  return u.unsqueeze(1);
+}
+
+Tensor Burgers::stencil_residual(const Tensor& u) const {
+  const Tensor middle = inner(u, 3), around = wrap(middle, 2);
+  const Tensor u_x = central_difference(around, 2, dx_);
+  const Tensor u_xx =
+      form_ == Form::wide ? central_difference(wrap(u_x, 2), 2, dx_) : second_difference(around, 2, dx_);
+  return central_difference(u, 3, dt_) + middle * u_x - nu_ * u_xx;
+}
+
+Tensor Burgers::step_residual(const Tensor& u) const {
+  const int64_t n = grid(), points = 2 * n, kept = last_unaliased_mode(points) + 1;
+  const int64_t steps = static_cast<int64_t>(std::ceil(kResidualSteps * dt_ - 1e-9));
+  const auto dtype = c10::toComplexType(u.scalar_type());
+  const BurgersFlux flux(points, kept, dtype, u.device());
+  const ExponentialRk4 stepper(flux.diffusion(nu_), dt_ / static_cast<double>(steps), dtype);
+  const Tensor columns = u.transpose(2, 3);
+  Tensor modes = interpolant_modes(columns.narrow(2, 0, n - 1), points).narrow(-1, 0, kept);
+  for (int64_t i = 0; i < steps; ++i) modes = stepper.step(modes, flux);
+  return ((columns.narrow(2, 1, n - 1) - values_at(modes, points, n)) / dt_).transpose(2, 3);
+}
+
+Residual Burgers::residual(const Tensor& x) const {
+  check_residual_input(x);
+  const Tensor u = solution(x), a = coefficients(x);
+  return {.interior = form_ == Form::step ? step_residual(u) : stencil_residual(u),
+          .boundary = (u.select(3, 0) - a.mean(3)).squeeze(1)};
+}
+
+Tensor Burgers::reference_term(const Tensor& x) const {
+  check_shape(x);
+  const Tensor u = solution(x);
+  return form_ == Form::step ? u.diff(1, 3) / dt_ : central_difference(u, 3, dt_);
+}
+
+Tensor Burgers::constrain(const Tensor& x) const {
+  check_shape(x);
+  const Tensor u = solution(x);
+  return torch::cat({u - u.mean(2, true), coefficients(x)}, 1);
+}
+
+Tensor Burgers::given_boundary() const {
+  const Tensor mask = Pde::given_boundary();
+  mask.select(2, 0).fill_(true);
+  return mask;
+}
+
+Admissible Burgers::admissible(const Tensor& coefficients) const {
+  const Tensor a = mean_over_time(checked_coefficients(coefficients));
+  return {.coefficients = a.clamp(-kLargestState, kLargestState).repeat({1, 1, 1, grid()}),
+          .clamped = (a.abs() > kLargestState).sum({1, 2, 3})};
+}
+
+}  // namespace piddm

@@ -1,0 +1,43 @@
+#include "piddm/eval/spectrum.h"
+
+#include <numeric>
+
+#include "tests/testing.h"
+
+namespace piddm {
+namespace {
+
+constexpr double kTwoPi = 6.283185307179586;
+
+double total(const std::vector<double>& power) { return std::accumulate(power.begin(), power.end(), 0.0); }
+
+TEST(Spectrum, AWaveShowsAtItsWaveNumberWithItsPower) {
+  const auto x = torch::arange(64, torch::kFloat64) / 64;
+  const auto wave = 3 * torch::sin(kTwoPi * 10 * x);
+  for (const bool along_x : {true, false}) {
+    const auto power = power_spectrum(wave.unsqueeze(1).expand({64, 64}).unsqueeze(0), along_x);
+    ASSERT_EQ(power.size(), 32u);
+    EXPECT_EQ(std::max_element(power.begin(), power.end()) - power.begin(), 9);
+    EXPECT_NEAR(total(power), 4.5, 1e-10);
+    EXPECT_LT(power[19], 1e-20);
+  }
+  // across x it is no wave along x: the other axis is averaged over
+  EXPECT_LT(total(power_spectrum(wave.expand({1, 64, 64}), true)), 1e-20);
+  EXPECT_NEAR(total(power_spectrum(wave.expand({1, 64, 64}), false)), 4.5, 1e-10);
+}
+
+TEST(Spectrum, AveragesSamplesAndIgnoresTheMean) {
+  const auto x = torch::arange(32, torch::kFloat64) / 32;
+  const auto wave = torch::cos(kTwoPi * 6 * x).unsqueeze(1).expand({32, 32});
+  const auto power = power_spectrum(torch::stack({wave + 100, torch::zeros({32, 32}, torch::kFloat64)}), false);
+  EXPECT_NEAR(total(power), 0.25, 1e-9);
+}
+
+TEST(Spectrum, AJumpAtTheEdgeDoesNotHideTheHighWaveNumbers) {
+  const auto ramp = torch::arange(64, torch::kFloat64).unsqueeze(1).expand({64, 64}) / 64;
+  EXPECT_LT(power_spectrum(ramp.unsqueeze(0), true)[24], 1e-9);
+  EXPECT_ERROR(power_spectrum(ramp, true), ExitCode::data, "got (64,64)");
+}
+
+}  // namespace
+}  // namespace piddm
