@@ -27,16 +27,24 @@ ExponentialRk4::ExponentialRk4(const Tensor& linear, double step, torch::ScalarT
   decay_ = z.exp().to(dtype);
   half_decay_ = (z / 2).exp().to(dtype);
   q_ = (phi_functions(z / 2)[0] * (step / 2)).to(dtype);
+  twice_q_ = q_ * 2;
   f1_ = ((phi[0] - 3 * phi[1] + 4 * phi[2]) * step).to(dtype);
   f2_ = ((phi[1] - 2 * phi[2]) * (2 * step)).to(dtype);
   f3_ = ((4 * phi[2] - phi[1]) * step).to(dtype);
+}
+
+ExponentialRk4 ExponentialRk4::to(torch::Device device, torch::ScalarType dtype) const {
+  ExponentialRk4 other = *this;
+  for (Tensor* t : {&other.decay_, &other.half_decay_, &other.q_, &other.twice_q_, &other.f1_, &other.f2_, &other.f3_})
+    *t = t->to(device, dtype);
+  return other;
 }
 
 Tensor ExponentialRk4::step(const Tensor& v, const std::function<Tensor(const Tensor&)>& nonlinear) const {
   const Tensor nv = nonlinear(v), base = half_decay_ * v;
   const Tensor a = torch::addcmul(base, q_, nv), na = nonlinear(a);
   const Tensor nb = nonlinear(torch::addcmul(base, q_, na));
-  const Tensor nc = nonlinear(torch::addcmul(half_decay_ * a, q_, torch::sub(2 * nb, nv)));
+  const Tensor nc = nonlinear(torch::addcmul(torch::addcmul(half_decay_ * a, twice_q_, nb), q_, nv, -1));
   const Tensor head = torch::addcmul(decay_ * v, f1_, nv);
   return torch::addcmul(torch::addcmul(head, f2_, na + nb), f3_, nc);
 }

@@ -24,11 +24,14 @@ class ExponentialRk4 {
   /// `linear` holds L <= 0 as float64, broadcastable to the modes; `dtype` is that of the modes (complex64, complex128).
   ExponentialRk4(const Tensor& linear, double step, torch::ScalarType dtype = torch::kComplexDouble);
 
+  /// The same step for modes of another dtype and device.
+  ExponentialRk4 to(torch::Device device, torch::ScalarType dtype) const;
+
   /// v' for v = [...,modes]; differentiable if N is.
   Tensor step(const Tensor& v, const std::function<Tensor(const Tensor&)>& nonlinear) const;
 
  private:
-  Tensor decay_, half_decay_, q_, f1_, f2_, f3_;
+  Tensor decay_, half_decay_, q_, twice_q_, f1_, f2_, f3_;
 };
 
 }  // namespace piddm

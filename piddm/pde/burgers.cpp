@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "piddm/numerics/exponential_rk.h"
 #include "piddm/numerics/map_samples.h"
 #include "piddm/pde/stencils.h"
 
@@ -14,9 +13,14 @@ namespace {
 constexpr PeriodicLaw kLaw = {.scale = 49, .tau = 7, .gamma = 2.5};
 constexpr double kSmallestInnerGrid = 256, kUsualNu = 0.01;
 constexpr double kStepsPerTime = 254, kStepsPerDistance = 500;  // of the solver, at the usual nu
-constexpr int64_t kFirstColumnFactor = 4;
-constexpr double kResidualSteps = 127;  // steps per unit time of the residual `step`, at least
-constexpr int64_t kDeviceBlock = 1024;  // samples integrated together on a GPU
+constexpr int64_t kEarlySteps = 4, kUsualColumns = 127;         // up to t = 1/127, or one column, the steps are finer
+constexpr double kResidualSteps = 127;                          // steps per unit time of the residual `step`, at least
+constexpr int64_t kDeviceBlock = 256;                           // samples integrated together on a GPU
+
+/// nu d^2/dx^2 of the modes on `points` points: -nu (2 pi k)^2.
+Tensor diffusion(double nu, int64_t points, torch::Device device = torch::kCPU) {
+  return half_wavenumbers(points, device).mul(2 * std::numbers::pi).square() * -nu;
+}
 
 /// Mean over the last axis, keeping it; of a constant exactly that constant.
 Tensor mean_over_time(const Tensor& a) {
@@ -26,20 +30,15 @@ Tensor mean_over_time(const Tensor& a) {
 
 }  // namespace
 
-BurgersFlux::BurgersFlux(int64_t points, int64_t modes, torch::ScalarType dtype, torch::Device device)
-    : points_(points), modes_(modes) {
-  const Tensor k = half_wavenumbers(points, device).narrow(0, 0, modes);
+BurgersFlux::BurgersFlux(int64_t points, torch::ScalarType dtype, torch::Device device) : points_(points) {
+  const Tensor k = half_wavenumbers(points, device);
   const Tensor kept = k.masked_fill(k > static_cast<double>(last_unaliased_mode(points)), 0);
   factor_ = torch::complex(torch::zeros_like(kept), kept * -std::numbers::pi).to(dtype);
 }
 
 Tensor BurgersFlux::operator()(const Tensor& modes) const {
   const Tensor u = torch::fft::irfft(modes, points_, -1, "forward");
-  return torch::fft::rfft(u * u, {}, -1, "forward").narrow(-1, 0, modes_) * factor_;
-}
-
-Tensor BurgersFlux::diffusion(double nu) const {
-  return half_wavenumbers(points_, factor_.device()).narrow(0, 0, modes_).mul(2 * std::numbers::pi).square() * -nu;
+  return torch::fft::rfft(u * u, {}, -1, "forward") * factor_;
 }
 
 Burgers::Burgers(PdeOptions options)
@@ -47,7 +46,9 @@ Burgers::Burgers(PdeOptions options)
       nu_(parameter("nu", kUsualNu, 1e-3, 1, "viscosity")),
       dt_(1 / static_cast<double>(grid() - 1)),
       dx_(1 / static_cast<double>(grid())),
-      law_(grid(), kLaw) {
+      law_(grid(), kLaw),
+      residual_steps_(static_cast<int64_t>(std::ceil(kResidualSteps * dt_ - 1e-9))),
+      residual_stepper_(diffusion(nu_, 2 * grid()), dt_ / static_cast<double>(residual_steps_)) {
   const std::string form = choice("residual", {"compact", "wide", "step"}, "discrete form of the equation");
   form_ = form == "compact" ? Form::compact : form == "wide" ? Form::wide : Form::step;
 }
@@ -69,17 +70,18 @@ int64_t Burgers::steps_in_a_column(double largest) const {
 
 Tensor Burgers::trajectory(const Tensor& a, const Refinement& refinement) const {
   const int64_t n = grid(), points = refinement.points * nested_grid(n, std::max(kSmallestInnerGrid, 2.56 / nu_));
-  const int64_t later = refinement.steps * steps_in_a_column(a.abs().max().item<double>()),
-                first = kFirstColumnFactor * later;
-  const BurgersFlux flux(points, points / 2 + 1, torch::kComplexDouble, a.device());
-  const Tensor diffusion = flux.diffusion(nu_);
-  const ExponentialRk4 first_stepper(diffusion, dt_ / static_cast<double>(first));
-  const ExponentialRk4 stepper(diffusion, dt_ / static_cast<double>(later));
+  const int64_t steps = refinement.steps * steps_in_a_column(a.abs().max().item<double>());
+  const int64_t early_steps = kEarlySteps * steps, last_early = std::max<int64_t>(1, (n - 1) / kUsualColumns);
+  const BurgersFlux flux(points, torch::kComplexDouble, a.device());
+  const Tensor linear = diffusion(nu_, points, a.device());
+  const ExponentialRk4 early_stepper(linear, dt_ / static_cast<double>(early_steps));
+  const ExponentialRk4 stepper(linear, dt_ / static_cast<double>(steps));
   std::vector<Tensor> columns;
   Tensor modes = interpolant_modes(a, points);
   for (int64_t column = 1; column < n; ++column) {
-    const auto& method = column == 1 ? first_stepper : stepper;
-    for (int64_t i = 0; i < (column == 1 ? first : later); ++i) modes = method.step(modes, flux);
+    const bool early = column <= last_early;
+    for (int64_t i = 0; i < (early ? early_steps : steps); ++i)
+      modes = (early ? early_stepper : stepper).step(modes, flux);
     columns.push_back(modes);
   }
   const Tensor u = values_at(torch::stack(columns, 1), points, n);
@@ -110,14 +112,13 @@ Tensor Burgers::stencil_residual(const Tensor& u) const {
 }
 
 Tensor Burgers::step_residual(const Tensor& u) const {
-  const int64_t n = grid(), points = 2 * n, kept = last_unaliased_mode(points) + 1;
-  const int64_t steps = static_cast<int64_t>(std::ceil(kResidualSteps * dt_ - 1e-9));
+  const int64_t n = grid(), points = 2 * n;
   const auto dtype = c10::toComplexType(u.scalar_type());
-  const BurgersFlux flux(points, kept, dtype, u.device());
-  const ExponentialRk4 stepper(flux.diffusion(nu_), dt_ / static_cast<double>(steps), dtype);
+  const BurgersFlux flux(points, dtype, u.device());
+  const ExponentialRk4 stepper = residual_stepper_.to(u.device(), dtype);
   const Tensor columns = u.transpose(2, 3);
-  Tensor modes = interpolant_modes(columns.narrow(2, 0, n - 1), points).narrow(-1, 0, kept);
-  for (int64_t i = 0; i < steps; ++i) modes = stepper.step(modes, flux);
+  Tensor modes = interpolant_modes(columns.narrow(2, 0, n - 1), points);
+  for (int64_t i = 0; i < residual_steps_; ++i) modes = stepper.step(modes, flux);
   return ((columns.narrow(2, 1, n - 1) - values_at(modes, points, n)) / dt_).transpose(2, 3);
 }
 

@@ -8,8 +8,8 @@
 //
 // Solver: Fourier modes on M >= max(2N, 256, 2.56/nu) points (a multiple of N, so that the stored points are among
 // them), products dealiased by the rule of two thirds, ETDRK4 (exponential_rk.h), float64. A column takes
-// max(254, 500 max|a|) max(1, 0.01/nu) dt steps, the first column, where rough data are smoothed, four times as many:
-// within 1e-6 of the converged solution at every stored point.
+// max(254, 500 max|a|) max(1, 0.01/nu) dt steps, those up to t = 1/127 (at least the first), where rough data are
+// smoothed, four times as many: within 1e-6 of the converged solution at every stored point.
 //
 // Residual, c = 1, dx = 1/N, dt = 1/(N-1), periodic in x, reference term u_t (boundary part: u(x,0) - a(x)):
 //   compact  (u^{n+1} - u^{n-1})/2dt + u (u_{j+1} - u_{j-1})/2dx - nu (u_{j+1} - 2 u_j + u_{j-1})/dx^2    columns 1..N-2
@@ -17,25 +17,23 @@
 //   step     (u^{n+1} - Phi(u^n))/dt, Phi one dt of the solver's scheme on 2N points in steps of at most 1/127;
 //            columns 1..N-1, reference term (u^{n+1} - u^n)/dt
 
+#include "piddm/numerics/exponential_rk.h"
 #include "piddm/numerics/periodic_field.h"
 #include "piddm/numerics/periodic_grid.h"
 #include "piddm/pde/pde.h"
 
 namespace piddm {
 
-/// -(u^2/2)_x for the Fourier modes 0..n-1 [...,n] of u on M points, without aliasing: modes beyond last_unaliased_mode(M)
+/// -(u^2/2)_x for the Fourier modes [...,M/2+1] of u on M points, without aliasing: modes beyond last_unaliased_mode(M)
 /// are 0 in the result, and must be in u. Differentiable.
 class BurgersFlux {
  public:
-  BurgersFlux(int64_t points, int64_t modes, torch::ScalarType dtype, torch::Device device);
+  BurgersFlux(int64_t points, torch::ScalarType dtype, torch::Device device);
 
   Tensor operator()(const Tensor& modes) const;
 
-  /// nu d^2/dx^2 of the modes: -nu (2 pi k)^2, float64 [n].
-  Tensor diffusion(double nu) const;
-
  private:
-  int64_t points_, modes_;
+  int64_t points_;
   Tensor factor_;  // -pi i k of the unaliased modes, else 0
 };
 
@@ -79,6 +77,8 @@ class Burgers : public Pde {
   double nu_, dt_, dx_;
   Form form_ = Form::compact;
   PeriodicLine law_;
+  int64_t residual_steps_;  // of the residual `step` in a column
+  ExponentialRk4 residual_stepper_;
 };
 
 }  // namespace piddm

@@ -40,6 +40,9 @@ TEST(ExponentialRk4, IsExactForLinearProblems) {
   const Tensor v = torch::randn({3, 4}, torch::kComplexDouble), forcing = torch::randn({4}, torch::kComplexDouble);
   const Tensor free = method.step(v, [](const Tensor& x) { return torch::zeros_like(x); });
   EXPECT_LT(relative_error(torch::view_as_real(free), torch::view_as_real(v * torch::exp(rates * 0.25))), 1e-14);
+  const ExponentialRk4 narrow = method.to(torch::kCPU, torch::kComplexFloat);
+  const Tensor single = narrow.step(v.to(torch::kComplexFloat), [](const Tensor& x) { return torch::zeros_like(x); });
+  EXPECT_LT(relative_error(torch::view_as_real(single), torch::view_as_real(free)), 1e-6);
   const Tensor forced = method.step(v, [&](const Tensor& x) { return forcing.expand_as(x); });
   const Tensor expected = v * torch::exp(rates * 0.25) + forcing * phi_functions(rates * 0.25)[0] * 0.25;
   EXPECT_LT(relative_error(torch::view_as_real(forced), torch::view_as_real(expected)), 1e-13);

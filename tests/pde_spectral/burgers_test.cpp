@@ -61,10 +61,10 @@ TEST(Burgers, SolutionIsThatOfQuadrature) {
 
 TEST(Burgers, SolverIsConvergedOnTheStoredPoints) {
   const Burgers pde({.name = "burgers", .grid = 128});
-  const Tensor a = states(pde, 24), u = pde.integrate(a);
+  const Tensor a = states(pde, 12), u = pde.integrate(a);
   EXPECT_LT(largest_difference(u, pde.integrate(a, {.points = 1, .steps = 4})), 3e-7);
-  const Tensor finer = pde.integrate(a.narrow(0, 0, 8), {.points = 4, .steps = 1});
-  EXPECT_LT(largest_difference(u.narrow(0, 0, 8), finer), 1e-8);
+  const Tensor finer = pde.integrate(a.narrow(0, 0, 4), {.points = 4, .steps = 1});
+  EXPECT_LT(largest_difference(u.narrow(0, 0, 4), finer), 1e-8);
 }
 
 TEST(Burgers, SolverHasOrderThreeAtLeastInTime) {
@@ -84,8 +84,8 @@ TEST(Burgers, SolverHasOrderThreeAtLeastInTime) {
 /// Pseudo-spectral, Crank-Nicolson diffusion and explicit Euler advection, as the upstream generators of flow data do.
 Tensor first_order_scheme(const Tensor& a, int64_t m, int64_t steps) {
   const double h = 1 / static_cast<double>(steps);
-  const BurgersFlux flux(m, m / 2 + 1, torch::kComplexDouble, torch::kCPU);
-  const Tensor half = flux.diffusion(kNu) * (h / 2);
+  const BurgersFlux flux(m, torch::kComplexDouble, torch::kCPU);
+  const Tensor half = (half_wavenumbers(m) * kTwoPi).square() * (-kNu * h / 2);
   Tensor v = interpolant_modes(a, m);
   for (int64_t i = 0; i < steps; ++i) v = ((1 + half) * v + h * flux(v)) / (1 - half);
   return values_at(v, m, a.size(1));
@@ -117,10 +117,10 @@ TEST(Burgers, StatisticsOfTheData) {
   EXPECT_NEAR(variance.mean().item<double>(), 0.2741 * 0.2741, 4 * error + 1e-5);
   EXPECT_LT(error, 0.02 * 0.075);
   EXPECT_LT(a.mean(1).abs().max().item<double>(), 1e-15);
-  const Tensor u = pde.sample(3, 0, 160).select(1, 0), energy = u.square().mean({1, 2});
-  const double u_error = energy.std().item<double>() / std::sqrt(160.0);
+  const Tensor u = pde.sample(3, 0, 120).select(1, 0), energy = u.square().mean({1, 2});
+  const double u_error = energy.std().item<double>() / std::sqrt(120.0);
   EXPECT_NEAR(energy.mean().item<double>(), 0.201 * 0.201, 4 * u_error + 0.03 * 0.04);  // of the released data
-  EXPECT_LT(u_error, 0.1 * 0.04);
+  EXPECT_LT(u_error, 0.12 * 0.04);
 }
 
 TEST(Burgers, SampleIsTheSameFunctionOnEveryGrid) {

@@ -38,7 +38,7 @@ inline Tensor sample_in_batches(const Pde& pde, int64_t count, int64_t batch) {
 /// Bits of samples for batches of 1, 3 and 8 and for 1 and 2 threads.
 inline void expect_same_bits(const Pde& pde) {
   Tensor expected;
-  for (const auto& [threads, batch] : {std::pair{1, 8}, {1, 3}, {2, 1}, {2, 8}}) {
+  for (const auto& [threads, batch] : {std::pair{1, 8}, {1, 3}, {2, 1}}) {
     const Threads guard(threads);
     const Tensor x = sample_in_batches(pde, 8, batch);
     if (!expected.defined()) expected = x;
