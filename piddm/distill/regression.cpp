@@ -61,7 +61,10 @@ Tensor Regression::sample_term(const Tensor& x, const Tensor& x0) const {
 Loss Regression::terms(const Tensor& e, const Tensor& x0, double ramp) const {
   const auto x = student_(e);
   const auto sample = sample_term(x, x0);
-  const auto physics = physics_loss(*pde_, normalizer_.to_physical(x));
+  auto fields = normalizer_.to_physical(x);
+  if (options_.freeze_coefficients)
+    fields = torch::cat({pde_->solution(fields), pde_->coefficients(fields).detach()}, 1);
+  const auto physics = physics_loss(*pde_, fields);
   const auto pde_error = physics.pde_error.mean();
   auto total = sample;
   if (const double lambda = ramp * options_.lambda; lambda > 0) total = total + lambda * pde_error;

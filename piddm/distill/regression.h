@@ -9,6 +9,9 @@
 // solution_weight > 1 gives the solution channels more of the sample term (the weights have mean 1): their errors are small beside those at the edges of
 // a coefficient, and left to itself the physics term would rather shrink u than leave a residual.
 //
+// freeze_coefficients keeps the physics terms from choosing coefficients for which the equation is easier (a smaller viscosity, say): the law of
+// the coefficients then comes from the teacher alone.
+//
 // lambda and boundary rise linearly from 0 between `physics_from` and `physics_from + physics_ramp`: switched on before the student tracks the teacher,
 // trivial fields of low residual win.
 
@@ -28,6 +31,7 @@ inline std::vector<std::string> enum_names(StopOn) { return {"total", "sample"};
 struct RegressionOptions {
   double lambda = 10;
   double boundary = 0;
+  bool freeze_coefficients = false;
   double huber = 0;
   double solution_weight = 1;
   int64_t physics_from = 0;
@@ -39,6 +43,8 @@ struct RegressionOptions {
     f("lambda", lambda, "weight of the physics term; 0: pure distillation");
     f("boundary", boundary,
       "weight of the boundary and initial conditions, where the PDE has them apart from its stencil");
+    f("freeze_coefficients", freeze_coefficients,
+      "no gradient of the physics terms in the coefficients: only u is moved");
     f("huber", huber, "error beyond which the sample term grows linearly; 0: squares throughout");
     f("solution_weight", solution_weight, "weight of a solution channel in the sample term; a coefficient's is 1");
     f("physics_from", physics_from, "step at which the physics term sets in");

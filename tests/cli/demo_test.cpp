@@ -104,6 +104,31 @@ TEST(Demo, ReportsEveryMethodAndTask) {
   for (const char* file : {"report.md", "samples.png", "tasks.png"}) EXPECT_GT(fs::file_size(out / file), 100U) << file;
 }
 
+TEST(Demo, WorksForPdesWithScalarsEdgesAndThreeChannels) {
+  for (const std::string pde : {"stokes", "navier-stokes"}) {
+    SCOPED_TRACE(pde);
+    const testing::TempDir folder;
+    auto command = demo_command(folder / "demo");
+    command.insert(command.end(), {"--pde", pde});
+    const auto outcome = testing::piddm(command);
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    const auto report = report_of(folder / "demo");
+    EXPECT_EQ(report.at("pde").at("name"), pde);
+    EXPECT_EQ(report.at("floor").contains("boundary_error"), pde == "stokes");
+    for (const auto& channel : report.at("pde").at("channels"))
+      expect_keys(report.at("methods").at("piddm-1"), {"mmse_" + channel.get<std::string>()});
+    EXPECT_LT(report.at("methods").at("piddm-1-decoded").at("solution_error").get<double>(), 1e-9);
+    EXPECT_EQ(report.at("paper").at("teacher").at("nfe"), 100);
+    EXPECT_THAT(testing::read_text(folder / "demo" / "report.md"), ::testing::HasSubstr("PIDDM-1, one evaluation"));
+  }
+}
+
+TEST(Demo, RefusesAnUnknownPde) {
+  const auto outcome = testing::piddm({"demo", "--pde", "poissno"});
+  EXPECT_EQ(outcome.code, static_cast<int>(ExitCode::usage));
+  EXPECT_THAT(outcome.err, ::testing::HasSubstr("did you mean 'poisson'"));
+}
+
 TEST(Demo, ComputesNothingTwice) {
   const auto out = finished_demo();
   const auto report = report_of(out);

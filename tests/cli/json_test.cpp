@@ -2,6 +2,7 @@
 
 #include "piddm/core/config.h"
 #include "piddm/core/sha256.h"
+#include "piddm/data/dataset.h"
 #include "tests/cli/workshop.h"
 
 namespace piddm {
@@ -84,6 +85,30 @@ TEST(CliJson, PdesWithChannelsAndParameters) {
   EXPECT_EQ(pdes.at("stokes").at("parameters")[1].at("value"), 5.0);
   EXPECT_THAT(pdes.at("darcy").at("summary").get<std::string>(), ::testing::HasSubstr("-div(a grad u) = 1"));
   EXPECT_THAT(testing::piddm({"list", "pdes"}).out, ::testing::HasSubstr("k = 5.0   wave number"));
+}
+
+TEST(CliJson, ExportAndImport) {
+  const testing::TempDir folder;
+  const auto file = (folder / "d.npz").string(), back = (folder / "back.npz").string();
+  testing::succeed({"data", "make", "burgers", "--n", "3", "--grid", "16", "--out", file});
+  std::vector<std::string> formats = {"safetensors"};
+  if (run_json({"doctor"}).at("hdf5") != "off") formats.insert(formats.end(), {"hdf5", "well"});
+  for (const auto& format : formats) {
+    SCOPED_TRACE(format);
+    const auto there = (folder / ("d." + (format == "safetensors" ? format : format + ".h5"))).string();
+    testing::succeed({"data", "export", file, "--format", format, "--out", there});
+    run_json({"data", "import", there, "--preset", format == "well" ? "well" : "piddm", "--out", back});
+    EXPECT_TRUE(torch::equal(load_dataset(back).fields, load_dataset(file).fields));
+    EXPECT_EQ(run_json({"data", "check", back}).at("pass"), true);
+  }
+  EXPECT_EQ(testing::piddm({"data", "import", file, "--preset", "fnoo", "--out", back}).code,
+            static_cast<int>(ExitCode::usage));
+}
+
+TEST(CliJson, DataBenchmark) {
+  const auto report = run_json({"bench", "data", "--pde", "heat", "--grid", "16", "--n", "1"});
+  EXPECT_NE(report.dump().find("heat"), std::string::npos);
+  EXPECT_TRUE(report.contains("machine"));
 }
 
 TEST(CliJson, TrainingAndSampling) {

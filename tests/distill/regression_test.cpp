@@ -127,9 +127,54 @@ TEST_F(RegressionTest, SolutionWeightDividesTheSampleTermAmongTheChannels) {
   EXPECT_NEAR(term(4), (4 * u + a) / 5, 1e-5 * (u + a));
 }
 
+/// A student of Stokes flow: a scalar coefficient, and conditions at the edge.
+class StokesRegression : public RegressionTest {
+ protected:
+  StokesRegression() {
+    model_.pde = make_pde({.name = "stokes", .grid = testing::kTinyGrid});
+    model_.normalizer = Normalizer::fit(model_.pde->sample(5, 0, 16), model_.pde->channels());
+  }
+
+  /// The physics part of the loss and its gradient in the latents' image: what each channel feels.
+  std::pair<double, Tensor> physics(const RegressionOptions& options) {
+    const Student student(model_, {});
+    Regression loss(student, model_.pde, model_.normalizer, source_, pair_options(), options, kChunk, kSeed);
+    const auto value = loss.loss(0);
+    return {total(value) - value.terms[0].second.item<double>(),
+            torch::autograd::grad({value.total}, {model_.network->named_parameters()["project2_bias"]})[0]};
+  }
+};
+
+TEST_F(StokesRegression, BoundaryConditionsCountInUnitsOfTheSolution) {
+  const Student student(model_, {});
+  const torch::AutoGradMode grad(true);
+  const auto x = model_.normalizer.to_physical(student(source_.chunk(0).latents)).detach();
+  const double expected =
+      model_.pde->residual(x).boundary.square().mean().item<double>() / std::pow(model_.normalizer.std(0), 2);
+  const auto [value, gradient] = physics({.lambda = 0, .boundary = 3, .physics_from = -1, .physics_ramp = 1});
+  EXPECT_NEAR(value, 3 * expected, 1e-4 * value);
+}
+
+// project2_bias shifts the two output channels: with frozen coefficients the physics terms leave the second alone.
+TEST_F(StokesRegression, FrozenCoefficientsFeelNoPhysics) {
+  const auto gradient = [&](double weight, bool freeze) {
+    return physics({.lambda = 10 * weight,
+                    .boundary = weight,
+                    .freeze_coefficients = freeze,
+                    .physics_from = -1,
+                    .physics_ramp = 1})
+        .second;
+  };
+  const auto plain = gradient(0, false), free = gradient(1, false), frozen = gradient(1, true);
+  EXPECT_GT(std::abs((free - plain)[1].item<double>()), 1e-4);
+  EXPECT_LT(std::abs((frozen - plain)[1].item<double>()), 1e-6);
+  EXPECT_NEAR((frozen - free)[0].item<double>(), 0, 1e-5 * std::abs(free[0].item<double>()));
+}
+
 TEST_F(RegressionTest, RefusesSenselessWeights) {
   EXPECT_ERROR(objective({.solution_weight = 0}), ExitCode::usage, "distill.loss.solution_weight");
   EXPECT_ERROR(objective({.lambda = -1}), ExitCode::usage, "distill.loss.lambda");
+  EXPECT_ERROR(objective({.boundary = -1}), ExitCode::usage, "distill.loss.boundary");
   EXPECT_ERROR(objective({.physics_ramp = 0}), ExitCode::usage, "physics_ramp");
 }
 

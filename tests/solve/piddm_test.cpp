@@ -72,6 +72,29 @@ TEST(Piddm, TheTaskWeighsMisfitAndResidual) {
   }
 }
 
+// lambda ||R||^2 + boundary ||B||^2 / std(u)^2, by hand, for a PDE without a fast solver.
+TEST(Piddm, TheTaskWeighsBoundaryConditions) {
+  auto model = testing::tiny_student({});
+  model.pde = make_pde({.name = "stokes", .grid = 16});
+  const auto truth = model.pde->sample(5, 0, 2).to(torch::kFloat32);
+  model.normalizer = Normalizer::fit(truth, model.pde->channels());
+  auto options = quick();
+  options.lambda = 0.5;
+  options.boundary = 2;
+  const auto observation = observe(Task::inverse, truth, *model.pde, kSeed);
+  const auto observed = model.normalizer.to_network(observation.values);
+  const auto e = model.latents(kSeed, Stream::tasks, 0, 2);
+  const torch::NoGradGuard no_grad;
+  const auto z = Student(model)(e);
+  const auto misfit = (z - observed).select(1, 0).square().mean({1, 2});
+  const auto x = model.normalizer.to_physical(torch::stack({observed.select(1, 0), z.select(1, 1)}, 1));
+  const auto edge = model.pde->residual(x).boundary.square().mean(1) / std::pow(model.normalizer.std(0), 2);
+  const auto expected = misfit + 0.5 * model.pde->pde_error(x) + 2 * edge;
+  EXPECT_LT(testing::relative_error(PiddmMethod(model, options).task_loss(e, observed, observation.mask), expected),
+            1e-5);
+  EXPECT_GT((2 * edge / expected).min().item<double>(), 1e-3);
+}
+
 // For a sample whose residual comes from a wrong u alone, L^-1 r is the error of u up to a/6: a = 6 makes it exact.
 TEST(Piddm, ThePreconditionedResidualIsAnErrorOfTheSolution) {
   const auto model = testing::tiny_student({});

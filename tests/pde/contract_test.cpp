@@ -1,0 +1,158 @@
+// What every PDE of the registry must do, whatever its equation; on the GPU too where there is one.
+
+#include "piddm/pde/physics_loss.h"
+#include "tests/testing.h"
+
+namespace piddm {
+namespace {
+
+using testing::relative_error;
+
+constexpr uint64_t kSeed = 3;
+constexpr int64_t kGrid = 16, kFineGrid = 64;  // the finer one where the error of a stencil would be in the way
+
+class Contract : public ::testing::TestWithParam<std::string> {
+ protected:
+  static PdePtr pde(int64_t grid = kGrid) { return make_pde({.name = GetParam(), .grid = grid}); }
+
+  /// A true sample with smooth errors of 5 % of each channel's size, so that no term of the residual vanishes.
+  static Tensor disturbed(const Pde& p, int64_t count) {
+    const auto x = p.sample(kSeed, 0, count);
+    const auto t = torch::arange(p.grid(), torch::kFloat64) / static_cast<double>(p.grid());
+    const auto wave = torch::sin(5 * t + 1).unsqueeze(1) * torch::cos(4 * t);
+    return x + 0.05 * x.square().mean({2, 3}, true).sqrt() * wave;
+  }
+};
+
+TEST_P(Contract, CoefficientsAndSolutionsDoNotDependOnTheBatch) {
+  const auto p = pde();
+  const auto whole = p->sample(kSeed, 0, 5);
+  EXPECT_TRUE(torch::equal(torch::cat({p->sample(kSeed, 0, 1), p->sample(kSeed, 1, 4)}), whole));
+  EXPECT_FALSE(torch::equal(p->sample(kSeed + 1, 0, 5), whole));
+  EXPECT_TRUE(all_finite(whole));
+}
+
+TEST_P(Contract, PartsOfTheResidualFitTogether) {
+  const auto p = pde(kFineGrid);
+  const auto x = disturbed(*p, 3);
+  const auto r = p->residual(x);
+  EXPECT_EQ(r.interior.dim(), 4);
+  EXPECT_EQ(r.interior.sizes(), p->reference_term(x).sizes());
+  if (r.smooth.defined()) {
+    EXPECT_EQ(r.smooth.sizes(), r.interior.sizes());
+  }
+  const auto loss = physics_loss(*p, x);
+  EXPECT_TRUE(torch::equal(loss.pde_error, p->pde_error(x)));
+  EXPECT_EQ(loss.boundary.defined(), r.boundary.defined());
+  EXPECT_EQ(p->given_boundary().sizes(), torch::IntArrayRef({p->num_solution_channels(), kFineGrid, kFineGrid}));
+  EXPECT_GT(loss.pde_error.min().item<double>(), p->pde_error(p->sample(kSeed, 0, 3)).min().item<double>());
+}
+
+TEST_P(Contract, TheResidualIsDifferentiableInEveryChannel) {
+  const auto p = pde();
+  const auto x = disturbed(*p, 1);
+  for (int64_t c = 0; c < p->num_channels(); ++c) {
+    const auto loss = [&](const Tensor& field) {
+      auto parts = x.unbind(1);
+      parts[static_cast<size_t>(c)] = field;
+      const auto r = p->residual(torch::stack(parts, 1));
+      auto total = (r.interior * p->residual_scale()).square().sum();
+      return r.boundary.defined() ? total + r.boundary.square().sum() : total;
+    };
+    EXPECT_LT(testing::gradient_error(loss, x.select(1, c).clone(), 8), 2e-5) << p->channels()[c].name;
+  }
+}
+
+TEST_P(Contract, DecodingATrueSampleKeepsIt) {
+  const auto p = pde();
+  const auto x = p->sample(kSeed, 0, 2);
+  const auto decoded = p->decode(x);
+  EXPECT_LT(relative_error(decoded.x, x), 1e-9);
+  EXPECT_LT(decoded.moved.max().item<double>(), 1e-9);
+  EXPECT_EQ(decoded.clamped.sum().item<int64_t>(), 0);
+}
+
+TEST_P(Contract, DecodingSolvesForTheSamplesOwnCoefficients) {
+  const auto p = pde();
+  const auto x = disturbed(*p, 2);
+  const auto decoded = p->decode(x);
+  const auto a = p->admissible(p->coefficients(x)).coefficients;
+  EXPECT_LT(relative_error(p->coefficients(decoded.x), a), 1e-14);
+  EXPECT_LT(relative_error(p->solution(decoded.x), p->solve(a)), 1e-9);
+  EXPECT_GT(decoded.moved.min().item<double>(), 1e-4);
+}
+
+TEST_P(Contract, TheConstraintIsAProjection) {
+  const auto p = pde();
+  const auto x = disturbed(*p, 2), once = p->constrain(x);
+  EXPECT_GT(relative_error(once, x), 1e-6);
+  EXPECT_LT(relative_error(p->constrain(once), once), 1e-14);
+}
+
+TEST_P(Contract, RefusesWrongShapesTypesAndParameters) {
+  const auto p = pde();
+  const auto x = p->sample(kSeed, 0, 1);
+  EXPECT_ERROR(p->residual(x.narrow(2, 0, 8)), ExitCode::data, "[" + GetParam() + "] expected (B,");
+  EXPECT_ERROR(p->residual(x.to(torch::kFloat16)), ExitCode::data, "float32 or float64");
+  EXPECT_ERROR(p->solve(x), ExitCode::data, "expected coefficients");
+  EXPECT_ERROR(p->decode(x * NAN), ExitCode::numerics, "cannot decode");
+  EXPECT_ERROR(make_pde({.name = GetParam(), .grid = 16, .parameters = {{"no_such", 1}}}), ExitCode::usage, "no_such");
+}
+
+TEST_P(Contract, AChangedParameterChangesTheResidualOfItsOwnDataOnly) {
+  const auto p = pde(kFineGrid);
+  const auto x = p->sample(kSeed, 0, 2);
+  for (const auto& parameter : p->parameters()) {
+    if (!parameter.choices.empty()) continue;
+    const auto other = with_parameter(*p, parameter.name, 1.2 * parameter.value.get<double>());
+    const auto norm = [](const Pde& q, const Tensor& y) {
+      const auto r = q.residual(y);
+      const double inside = r.interior.square().mean().item<double>();
+      return r.boundary.defined() ? inside + r.boundary.square().mean().item<double>() : inside;
+    };
+    EXPECT_NE(norm(*other, x), norm(*p, x)) << parameter.name;
+    EXPECT_LT(norm(*other, other->sample(kSeed, 0, 2)), norm(*other, x)) << parameter.name;
+  }
+}
+
+TEST_P(Contract, Float32AgreesWithFloat64) {
+  const auto p = pde(32);
+  const auto x = disturbed(*p, 2);
+  EXPECT_LT(relative_error(p->residual(x.to(torch::kFloat32)).interior, p->residual(x).interior), 1e-3);
+}
+
+TEST_P(Contract, TheGpuAgreesWithTheCpu) {
+  if (!torch::cuda::is_available()) GTEST_SKIP() << "no CUDA device";
+  const auto p = pde(32);
+  const auto x = disturbed(*p, 4), on_gpu = x.to(torch::kCUDA);
+  const auto here = p->residual(x), there = p->residual(on_gpu);
+  ASSERT_TRUE(there.interior.is_cuda());
+  EXPECT_LT(relative_error(there.interior.cpu(), here.interior), 1e-10);
+  if (here.boundary.defined()) {
+    EXPECT_LT(relative_error(there.boundary.cpu(), here.boundary), 1e-10);
+  }
+  const auto gradient = [&](const Tensor& fields) {
+    const auto leaf = fields.detach().clone().requires_grad_(true);
+    return torch::autograd::grad({p->pde_error(leaf).sum()}, {leaf})[0].cpu();
+  };
+  EXPECT_LT(relative_error(gradient(on_gpu), gradient(x)), 1e-9);
+  const auto float_x = x.to(torch::kFloat32);
+  EXPECT_LT(relative_error(p->residual(float_x.to(torch::kCUDA)).interior.cpu(), here.interior), 1e-3);
+  const auto solved = p->sample(kSeed, 0, 4, nullptr, torch::kCUDA);
+  ASSERT_TRUE(solved.is_cuda());
+  EXPECT_LT(relative_error(solved.cpu(), p->sample(kSeed, 0, 4)), 1e-6);
+  EXPECT_LT(relative_error(p->constrain(on_gpu).cpu(), p->constrain(x)), 1e-12);
+  EXPECT_LT(relative_error(p->decode(on_gpu).x.cpu(), p->decode(x).x), 1e-6);
+  if (p->has_preconditioner()) {
+    EXPECT_LT(relative_error(p->precondition(there.interior).cpu(), p->precondition(here.interior)), 1e-9);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, Contract, ::testing::ValuesIn(pde_registry().names()), [](const auto& test) {
+  auto name = test.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace piddm
