@@ -105,10 +105,12 @@ double value(const json& report, const char* method, const char* metric) {
 /// PIDDM-1 beside another method by one metric, both above the floor of true data.
 std::string comparison(const json& report, const char* rival, const char* metric) {
   const double floor = report.at("floor").at(metric).get<double>();
-  const double ours = std::max(value(report, "piddm-1", metric) - floor, 0.0);
-  const double theirs = std::max(value(report, rival, metric) - floor, 0.0);
-  if (ours < theirs) return fmt::format("{} 1/{:.3g} of {}'s", metric, theirs / std::max(ours, 1e-300), rival);
-  return fmt::format("{} {:.3g} times {}'s: it LOSES here", metric, ours / std::max(theirs, 1e-300), rival);
+  const double ours = value(report, "piddm-1", metric) - floor, theirs = value(report, rival, metric) - floor;
+  if (ours <= 0)
+    return fmt::format("{} below the floor of true data ({}'s is {})", metric, rival, theirs <= 0 ? "too" : "not");
+  if (ours < theirs) return fmt::format("{} 1/{:.3g} of {}'s", metric, theirs / ours, rival);
+  if (theirs <= 0) return fmt::format("{} above the floor, {}'s below: it LOSES here", metric, rival);
+  return fmt::format("{} {:.3g} times {}'s: it LOSES here", metric, ours / theirs, rival);
 }
 
 std::string verdict(const json& report) {
