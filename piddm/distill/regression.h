@@ -9,8 +9,8 @@
 // solution_weight > 1 gives the solution channels more of the sample term (the weights have mean 1): their errors are small beside those at the edges of
 // a coefficient, and left to itself the physics term would rather shrink u than leave a residual.
 //
-// freeze_coefficients keeps the physics terms from choosing coefficients for which the equation is easier (a smaller viscosity, say): the law of
-// the coefficients then comes from the teacher alone.
+// freeze_coefficients keeps the physics terms from choosing coefficients for which the equation is easier: the law of the coefficients then comes
+// from the teacher alone. Where u = 0 solves the equation (Heat, Stokes) u shrinks instead, so it is off by default.
 //
 // lambda and boundary rise linearly from 0 between `physics_from` and `physics_from + physics_ramp`: switched on before the student tracks the teacher,
 // trivial fields of low residual win.
