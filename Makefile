@@ -9,12 +9,13 @@ PIDDM := $(BUILD)/cli/piddm
 JOBS = $(shell scripts/jobs)
 SOURCES = $(shell git ls-files --cached --others --exclude-standard -- '*.h' '*.cpp' '*.cu')
 
-.PHONY: help demo test build bench format lint clean packages configure
+.PHONY: help demo test test-long build bench format lint clean packages configure
 .DEFAULT_GOAL := help
 
 help:
 	@echo 'make demo     install packages, build the program, run the demonstration into runs/demo'
 	@echo 'make test     install packages, build everything, run every test and the outside example'
+	@echo 'make test-long  the proofs that take too long for every change: 20,000 damaged data files'
 	@echo 'make build    build everything'
 	@echo 'make bench    build and run the micro-benchmarks'
 	@echo 'make format   format all sources'
@@ -39,6 +40,9 @@ demo: configure
 test: build
 	@ctest --test-dir $(BUILD) --output-on-failure $(ARGS)
 	@scripts/test-consumer $(BUILD)
+
+test-long: build
+	@PIDDM_MUTATIONS=20000 $(BUILD)/tests/data_files/test_data_files --gtest_filter='*Mutat*' $(ARGS)
 
 bench: build
 	@for program in $(BUILD)/benchmarks/bench_*; do \
