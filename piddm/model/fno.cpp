@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "piddm/core/rng.h"
+#include "piddm/ops/pointwise_mlp.h"
 
 namespace piddm {
 
@@ -70,35 +71,48 @@ const Fno::Grid& Fno::grid(const Tensor& x) {
   const auto found = grids_.find(key);
   if (found != grids_.end()) return found->second;
   const auto options = x.options().requires_grad(false);
-  return grids_.emplace(key, Grid{{options_.modes[0], options_.modes[1], h, w, options}, coordinates_of(h, w, options)})
-      .first->second;
+  Grid made{{options_.modes[0], options_.modes[1], h, w, options}, coordinates_of(h, w, options), {}};
+  if (options_.spectral == SpectralForm::fused && fused_on_cpu(x)) made.plan.emplace(made.basis);
+  return grids_.emplace(key, std::move(made)).first->second;
+}
+
+// Bias of each sample, W_t encoding(t) + b: [B or 1, lifting].
+Tensor Fno::time_bias(const Tensor& t) const {
+  const auto by_time = lift1_.narrow(1, options_.channels + 2, options_.time_features);
+  return torch::addmm(lift1_bias_, time_encoding(t, options_.time_features), by_time.t());
 }
 
 Tensor Fno::lift(const Tensor& x, const Tensor& t, const Tensor& coordinates) const {
   const int64_t batch = x.size(0), channels = options_.channels, points = coordinates.size(1);
   const auto fields = x.transpose(0, 1).reshape({channels, batch, points});
   const auto input = torch::cat({fields, coordinates.unsqueeze(1).expand({2, batch, points})}, 0);
-  const auto by_space = lift1_.narrow(1, 0, channels + 2),
-             by_time = lift1_.narrow(1, channels + 2, options_.time_features);
-  // bias of each sample: W_t encoding(t) + b, [lifting, B or 1, 1]
-  const auto bias =
-      (by_time.matmul(time_encoding(t, options_.time_features).t()) + lift1_bias_.unsqueeze(1)).unsqueeze(2);
-  const auto hidden = by_space.matmul(input.view({channels + 2, -1})).view({-1, batch, points}) + bias;
+  const auto by_space = lift1_.narrow(1, 0, channels + 2);
+  const auto hidden =
+      by_space.matmul(input.view({channels + 2, -1})).view({-1, batch, points}) + time_bias(t).t().unsqueeze(2);
   return torch::addmm(lift2_bias_.unsqueeze(1), lift2_, torch::gelu(hidden).view({options_.lifting, -1}));
 }
 
-Tensor Fno::spectral(const Tensor& x, const Layer& layer, const Grid& grid) const {
-  return options_.spectral == SpectralForm::gemm ? spectral_gemm(x, layer.spectral, grid.basis)
-                                                 : spectral_fft(x, layer.spectral);
+Tensor Fno::spectral(const Tensor& x, const LayerWeights& layer, const Grid& grid) const {
+  return options_.spectral == SpectralForm::fft ? spectral_fft(x, layer.spectral)
+                                                : spectral_gemm(x, layer.spectral, grid.basis);
 }
 
-Tensor Fno::forward(const Tensor& x, const Tensor& t) {
-  require<DataError>(x.dim() == 4 && x.size(1) == options_.channels, "[fno] expected (B,{},H,W), got {}",
-                     options_.channels, shape_string(x));
-  require<DataError>(t.dim() == 1 && (t.size(0) == x.size(0) || t.size(0) == 1), "[fno] expected {} times, got {}",
-                     x.size(0), shape_string(t));
+// Activations are [B,C,H,W].
+Tensor Fno::fused(const Tensor& x, const Tensor& t, const Grid& g) const {
+  const int64_t batch = x.size(0), height = x.size(2), width = x.size(3), points = height * width;
+  const auto by_space = lift1_.narrow(1, 0, options_.channels + 2);
+  auto h = pointwise_mlp(x.reshape({batch, options_.channels, points}), g.coordinates,
+                         {by_space, time_bias(t), lift2_, lift2_bias_});
+  h = h.view({batch, options_.width, height, width});
+  for (size_t i = 0; i < layers_.size(); ++i) h = spectral_layer(h, layers_[i], *g.plan, i + 1 < layers_.size());
+  h = pointwise_mlp(h.view({batch, options_.width, points}), g.coordinates.narrow(0, 0, 0),
+                    {project1_, project1_bias_.unsqueeze(0), project2_, project2_bias_});
+  return h.view({batch, options_.channels, height, width});
+}
+
+// Activations are [C,B,H,W].
+Tensor Fno::composed(const Tensor& x, const Tensor& t, const Grid& g) const {
   const int64_t batch = x.size(0), height = x.size(2), width = x.size(3), channels = options_.width;
-  const auto& g = grid(x);
   auto h = lift(x, t, g.coordinates);  // [width, B H W]
   for (size_t i = 0; i < layers_.size(); ++i) {
     const auto& layer = layers_[i];
@@ -109,6 +123,15 @@ Tensor Fno::forward(const Tensor& x, const Tensor& t) {
   h = torch::gelu(torch::addmm(project1_bias_.unsqueeze(1), project1_, h));
   h = torch::addmm(project2_bias_.unsqueeze(1), project2_, h);
   return h.view({options_.channels, batch, height, width}).transpose(0, 1);
+}
+
+Tensor Fno::forward(const Tensor& x, const Tensor& t) {
+  require<DataError>(x.dim() == 4 && x.size(1) == options_.channels, "[fno] expected (B,{},H,W), got {}",
+                     options_.channels, shape_string(x));
+  require<DataError>(t.dim() == 1 && (t.size(0) == x.size(0) || t.size(0) == 1), "[fno] expected {} times, got {}",
+                     x.size(0), shape_string(t));
+  const auto& g = grid(x);
+  return g.plan ? fused(x, t, g) : composed(x, t, g);
 }
 
 }  // namespace piddm

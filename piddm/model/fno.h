@@ -8,13 +8,17 @@
 //
 // The features of t are constant in space: their share of the first 1x1 map is computed once a sample and added as a bias. Defaults: the paper's
 // network, 17.9 M parameters. Runs on any grid; modes the grid does not have are dropped.
+//
+// The form "fused" runs float32 tensors on the CPU through the operators of ops/pointwise_mlp.h and ops/spectral_layer.h, which have first
+// derivatives only. Everything else, and the forms "gemm" and "fft", are composed from tensor operations. All agree to rounding.
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "piddm/model/network.h"
-#include "piddm/ops/spectral.h"
+#include "piddm/ops/spectral_layer.h"
 
 namespace piddm {
 
@@ -26,7 +30,7 @@ struct FnoOptions {
   int64_t lifting = 256;
   int64_t projection = 256;
   int64_t time_features = 32;
-  SpectralForm spectral = SpectralForm::gemm;
+  SpectralForm spectral = SpectralForm::fused;
 
   template <class V>
   void fields(V&& f) {
@@ -37,7 +41,8 @@ struct FnoOptions {
     f("lifting", lifting, "hidden channels of the lifting MLP");
     f("projection", projection, "hidden channels of the projection MLP");
     f("time_features", time_features, "sinusoidal features of t");
-    f("spectral", spectral, "form of the spectral layer: gemm (truncated DFT) or fft");
+    f("spectral", spectral,
+      "form of the spectral layer: fused (fastest; float32 on the CPU, gemm elsewhere), gemm (truncated DFT) or fft");
   }
 };
 
@@ -56,24 +61,25 @@ class Fno : public Network {
   Tensor forward(const Tensor& x, const Tensor& t) override;
 
  private:
-  struct Layer {
-    Tensor spectral, skip, bias;
-  };
   struct Grid {
     SpectralBasis basis;
-    Tensor coordinates;  ///< [2, H W]
+    Tensor coordinates;                ///< [2, H W]
+    std::optional<SpectralPlan> plan;  ///< of the fused operators, where they take these tensors
   };
 
   Tensor parameter(const std::string& name, const std::vector<int64_t>& shape, double std);
   const Grid& grid(const Tensor& x);
+  Tensor time_bias(const Tensor& t) const;
   Tensor lift(const Tensor& x, const Tensor& t, const Tensor& coordinates) const;
-  Tensor spectral(const Tensor& x, const Layer& layer, const Grid& grid) const;
+  Tensor spectral(const Tensor& x, const LayerWeights& layer, const Grid& grid) const;
+  Tensor fused(const Tensor& x, const Tensor& t, const Grid& grid) const;
+  Tensor composed(const Tensor& x, const Tensor& t, const Grid& grid) const;
 
   FnoOptions options_;
   uint64_t seed_;
   int64_t drawn_ = 0;  ///< parameters drawn so far: their index in the random stream
   Tensor lift1_, lift1_bias_, lift2_, lift2_bias_, project1_, project1_bias_, project2_, project2_bias_;
-  std::vector<Layer> layers_;
+  std::vector<LayerWeights> layers_;
   std::map<std::string, Grid> grids_;
 };
 

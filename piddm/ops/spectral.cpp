@@ -50,7 +50,7 @@ KeptModes kept_modes(int64_t modes1, int64_t modes2, int64_t height, int64_t wid
 SpectralBasis::SpectralBasis(int64_t modes1, int64_t modes2, int64_t h, int64_t w, const torch::TensorOptions& options)
     : height(h), width(w) {
   const auto kept = kept_modes(modes1, modes2, h, w);
-  kept1 = kept.kept1, kept2 = kept.kept2, first1 = kept.first1;
+  kept1 = kept.kept1, kept2 = kept.kept2, first1 = kept.first1, lowest1 = kept.lowest1;
 
   auto symmetry = torch::full({kept2}, 2.0, torch::kFloat64);
   symmetry[0] = 1.0;

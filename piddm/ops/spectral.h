@@ -10,7 +10,7 @@
 //
 // Two forms that agree to rounding:
 //   spectral_fft   rfft2, slice, einsum, irfft2: the oracle
-//   spectral_gemm  truncated DFT as real matrix products: the default; no complex tensors, no work for modes that are thrown away
+//   spectral_gemm  truncated DFT as real matrix products; no complex tensors, no work for modes that are thrown away
 //
 // Activations are [C,B,H,W], channels outermost, so that every pointwise map and every transform along W is one matrix product without a copy.
 // Weights are real pairs, [m1, m2/2+1, 2, C_out, C_in] with (real, imaginary) on the third axis.
@@ -22,8 +22,9 @@
 
 namespace piddm {
 
-enum class SpectralForm { gemm, fft };
-inline std::vector<std::string> enum_names(SpectralForm) { return {"gemm", "fft"}; }
+/// fused: the whole layer in one operator (ops/spectral_layer.h) for float32 on the CPU, gemm elsewhere.
+enum class SpectralForm { fused, gemm, fft };
+inline std::vector<std::string> enum_names(SpectralForm) { return {"fused", "gemm", "fft"}; }
 
 /// The kept modes of a grid and the matrices of the truncated transforms, complex numbers as (re, im) pairs.
 struct SpectralBasis {
@@ -32,6 +33,7 @@ struct SpectralBasis {
   int64_t height, width;  ///< the grid
   int64_t kept1, kept2;   ///< modes of the block that exist on this grid
   int64_t first1;         ///< position of the lowest kept k1 in the block
+  int64_t lowest1;        ///< that k1
   Tensor to_modes_w;      ///< [W, K2 2]   real -> complex along W, scaled by 1/W
   Tensor to_modes_h;      ///< [H 2, K1 2] complex -> complex along H, scaled by 1/H
   Tensor to_grid_h;       ///< [K1 2, H 2]

@@ -58,13 +58,61 @@ TEST_P(GoldenFno, Float32MatchesTheIndependentImplementation) { check(torch::kFl
 TEST_P(GoldenFno, Float64MatchesTheIndependentImplementation) { check(torch::kFloat64, 1e-12); }
 
 std::string name_of(const ::testing::TestParamInfo<GoldenFno::ParamType>& test) {
-  return (std::get<0>(test.param) == SpectralForm::gemm ? "Gemm" : "Fft") + std::get<1>(test.param);
+  const auto form = std::get<0>(test.param);
+  return enum_names(form)[static_cast<size_t>(form)] + std::get<1>(test.param);
 }
 
 INSTANTIATE_TEST_SUITE_P(Grids, GoldenFno,
-                         ::testing::Combine(::testing::Values(SpectralForm::gemm, SpectralForm::fft),
+                         ::testing::Combine(::testing::Values(SpectralForm::fused, SpectralForm::gemm,
+                                                              SpectralForm::fft),
                                             ::testing::Values("12x10", "9x11", "5x4", "4x3")),
                          name_of);
+
+struct FormResult {
+  Tensor y, x_grad;
+  std::vector<Tensor> gradients;
+};
+
+/// A network of `options` in one form on fixed data.
+FormResult run_form(FnoOptions options, SpectralForm form, torch::ScalarType dtype, int64_t height, int64_t width) {
+  options.spectral = form;
+  Fno network(options, 4);
+  network.to(dtype);
+  torch::manual_seed(5);
+  const auto x = torch::randn({3, 2, height, width}).to(dtype).requires_grad_();
+  const auto t = torch::tensor({0.125, 0.5, 1.0}, dtype);  // exact in both precisions
+  const auto y = network(x, t);
+  y.square().mean().backward();
+  FormResult result{y.detach(), x.grad(), {}};
+  for (const auto& p : network.parameters()) result.gradients.push_back(p.grad());
+  return result;
+}
+
+// Float32 against the composed form in float64: the fused form is as good as the composed ones.
+TEST(FnoForms, AgreeWithDoubleInOutputsAndAllGradients) {
+  FnoOptions options;
+  options.modes = {12, 12};
+  options.width = 16;
+  options.lifting = options.projection = 48;
+  for (const auto& [height, width] : {std::pair<int64_t, int64_t>{32, 32}, {17, 23}, {8, 9}}) {
+    const auto exact = run_form(options, SpectralForm::gemm, torch::kFloat64, height, width);
+    for (const auto form : {SpectralForm::fused, SpectralForm::gemm, SpectralForm::fft}) {
+      const auto result = run_form(options, form, torch::kFloat32, height, width);
+      const auto name = enum_names(form)[static_cast<size_t>(form)] + " " + std::to_string(height);
+      EXPECT_LT(relative_error(result.y, exact.y), 3e-6) << name;
+      EXPECT_LT(relative_error(result.x_grad, exact.x_grad), 5e-6) << name;
+      for (size_t i = 0; i < exact.gradients.size(); ++i)
+        EXPECT_LT(relative_error(result.gradients[i], exact.gradients[i]), 1e-5) << name << " parameter " << i;
+    }
+  }
+}
+
+TEST(FnoForms, FusedIsTheDefaultAndOthersLoad) {
+  EXPECT_EQ(FnoOptions{}.spectral, SpectralForm::fused);
+  for (const std::string form : {"fused", "gemm", "fft"})
+    EXPECT_EQ(make_network("fno", {{"modes", {4, 4}}, {"width", 3}, {"spectral", form}}, 0)->options_json()["spectral"],
+              form);
+}
 
 class SmallFno : public ::testing::Test {
  protected:

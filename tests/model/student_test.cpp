@@ -125,7 +125,7 @@ TEST_F(StudentTest, ConstrainedHeadImposesThePdesConstraint) {
   h.constrained = true;
   const auto x = physical(h, e), raw = physical(plain, e);
   EXPECT_LT(relative_error(x, model.pde->constrain(raw)), kRounding);
-  EXPECT_GT(relative_error(x, raw), 1e-3);
+  EXPECT_GT(relative_error(x, raw), 1e-5);
   EXPECT_LT(gradient_error([&](const Tensor& v) { return Student(model, h)(v).pow(3).sum(); }, e), 1e-6);
 }
 
