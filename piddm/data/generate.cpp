@@ -11,12 +11,6 @@ namespace {
 
 constexpr int kVersion = 1;
 
-std::string law_of(const Pde& pde) {
-  for (const auto& entry : pde_registry().entries())
-    if (entry.name == pde.name()) return entry.summary;
-  return pde.name();
-}
-
 json parameters_of(const Pde& pde) {
   json values = json::object();
   for (const auto& p : pde.parameters()) values[p.name] = p.value;
@@ -37,6 +31,12 @@ Tensor make_batch(const Pde& pde, const SampleRange& range, int64_t first, int64
 }
 
 }  // namespace
+
+std::string law_of(const Pde& pde) {
+  for (const auto& entry : pde_registry().entries())
+    if (entry.name == pde.name()) return entry.summary;
+  return pde.name();
+}
 
 std::string data_type_name(torch::ScalarType dtype) {
   require<UsageError>(dtype == torch::kFloat32 || dtype == torch::kFloat64, "data are float32 or float64, not {}",

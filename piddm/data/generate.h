@@ -18,6 +18,9 @@ struct SampleRange {
   int64_t batch = 64;                  ///< samples at a time
 };
 
+/// What the PDE is, in one line: its entry in the registry.
+std::string law_of(const Pde& pde);
+
 /// "float32" or "float64"; any other type is a UsageError.
 std::string data_type_name(torch::ScalarType dtype);
 

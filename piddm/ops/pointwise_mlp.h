@@ -9,7 +9,7 @@
 //
 // pointwise_mlp_formula composes it from tensor operations. pointwise_mlp gives the same (float32 on the CPU, any sizes) without ever storing the
 // hidden [B,J,P] tensor: a tile of points goes through both layers in the cache, the backward pass computes its hidden values again. Gradients with
-// respect to x, w1, b1, w2, b2; first order only. GELU is the exact one, its error at most 2e-7 max(1,|x|) (tests/ops/gelu_test.cpp).
+// respect to x, w1, b1, w2, b2; first order only. GELU is the exact one, its error at most 2e-7 max(1,|x|) (tests/ops/kernels_test.cpp).
 
 #include "piddm/core/tensor.h"
 

@@ -6,6 +6,7 @@
 #include "piddm/core/json_text.h"
 #include "piddm/core/log.h"
 #include "piddm/core/safetensors.h"
+#include "piddm/data/generate.h"
 #include "piddm/eval/evaluate.h"
 #include "piddm/recipe/demo_report.h"
 #include "piddm/recipe/paper.h"
@@ -74,8 +75,7 @@ class Demo {
 
   json describe_pde() const {
     json out = write_fields(pde_->options());
-    for (const auto& entry : pde_registry().entries())
-      if (entry.name == pde_->name()) out["summary"] = entry.summary;
+    out["summary"] = law_of(*pde_);
     out["channels"] = pde_->channel_names();
     out["residual_scale"] = pde_->residual_scale();
     return out;

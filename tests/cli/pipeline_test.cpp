@@ -41,6 +41,7 @@ TEST_F(Pipeline, LeavesCurvesModelsAndARecord) {
 TEST_F(Pipeline, GeneratesRefinesAndDecodes) {
   const auto plain = load_dataset(shop_ / "samples.npz");
   EXPECT_EQ(plain.size(), 6);
+  EXPECT_TRUE(plain.description.at("parameters").is_object());  // so that others judge the samples by the same equation
   EXPECT_GT(relative_residual(plain.fields), 1e-3);
 
   const auto refined = run({"generate", shop_.at("student"), "--n", "6", "--refine", "2", "--set", "refine.step=0.01",
