@@ -88,7 +88,7 @@ struct Passes {
       auto part = finish;
       part.x += first * in * points;
       part.y += first * out * points;
-      if (part.z != nullptr) part.z += first * out * points;
+      if (part.slope != nullptr) part.slope += first * out * points;
       if (part.partner != nullptr) part.partner += first * out * points;
       cpu::for_lanes(count * blocks, [&](int64_t lane, int64_t begin, int64_t end) {
         auto own = part;
@@ -102,14 +102,14 @@ struct Passes {
 float* pointer(const Tensor& x) { return x.defined() ? x.data_ptr<float>() : nullptr; }
 
 struct Result {
-  Tensor y, pre, modes;
+  Tensor y, slope, modes;
 };
 
 Result forward_pass(const Tensor& x, const LayerWeights& w, const SpectralPlan& plan, bool activate, bool keep) {
   const Passes pass{plan, x.size(0), x.size(1), w.skip.size(0)};
   const auto x_hat = pass.modes(pass.in), y_hat = pass.modes(pass.out);
   const auto y = cpu::fresh({pass.batch, pass.out, plan.height, plan.width});
-  const auto pre = keep && activate ? cpu::fresh(y.sizes()) : Tensor();
+  const auto slope = keep && activate ? cpu::fresh(y.sizes()) : Tensor();
 
   cpu::Analysis analysis{.grid = pass.grid, .along_w = pointer(plan.to_modes), .planes = pointer(x)};
   analysis.modes = pointer(x_hat);
@@ -120,11 +120,11 @@ Result forward_pass(const Tensor& x, const LayerWeights& w, const SpectralPlan& 
   pass.mix(w.spectral, mixing, pass.kernel.mix);
 
   cpu::Finish finish{.grid = pass.grid, .in = pass.in, .out = pass.out};
-  finish.x = pointer(x), finish.z = pointer(pre), finish.y = pointer(y);
+  finish.x = pointer(x), finish.slope = pointer(slope), finish.y = pointer(y);
   finish.weight = pointer(w.skip), finish.weight_row = pass.in, finish.weight_column = 1;
   finish.bias = pointer(w.bias), finish.activate = activate;
   pass.to_grid(y_hat, plan.to_grid, finish, {});
-  return {y, pre, x_hat};
+  return {y, slope, x_hat};
 }
 
 struct Gradients {
@@ -132,17 +132,15 @@ struct Gradients {
   LayerWeights weights;
 };
 
-/// w.bias is not used; `pre` and `modes` as kept by the forward pass.
-Gradients backward_pass(const Tensor& x, const LayerWeights& w, const Tensor& pre, const Tensor& modes,
+/// w.bias is not used; `slope` and `modes` as kept by the forward pass.
+Gradients backward_pass(const Tensor& x, const LayerWeights& w, const Tensor& slope, const Tensor& modes,
                         const Tensor& dy, const SpectralPlan& plan, bool want_weights) {
   const Passes pass{plan, x.size(0), w.skip.size(0), x.size(1)};
-  const auto dz = pre.defined() ? cpu::fresh(dy.sizes()) : dy, dx = cpu::fresh(x.sizes());
+  const auto dz = slope.defined() ? cpu::fresh(dy.sizes()) : dy, dx = cpu::fresh(x.sizes());
   const auto dy_hat = pass.modes(pass.in), dx_hat = pass.modes(pass.out);
-  const auto sums = cpu::fresh({pass.batch, pass.in});
 
   cpu::Analysis analysis{.grid = pass.grid, .along_w = pointer(plan.to_grid_t), .planes = pointer(dy)};
-  analysis.pre = pointer(pre), analysis.through = pointer(dz);
-  analysis.sums = pointer(sums), analysis.modes = pointer(dy_hat);
+  analysis.slope = pointer(slope), analysis.through = pointer(dz), analysis.modes = pointer(dy_hat);
   pass.analyse(analysis);
 
   const bool all_modes = plan.kept1 == w.spectral.size(0) && plan.kept2 == w.spectral.size(1);
@@ -160,7 +158,8 @@ Gradients backward_pass(const Tensor& x, const LayerWeights& w, const Tensor& pr
   if (want_weights) finish.partner = pointer(x);
   pass.to_grid(dx_hat, plan.to_modes_t, finish, dskip);
   if (!want_weights) return {dx, {}};
-  return {dx, {dspectral, dskip.sum(0), sums.sum(0)}};
+  const auto plane_sums = dy_hat.select(2, 0).select(2, -plan.lowest1).select(2, 0);  // the mode (0,0)
+  return {dx, {dspectral, dskip.sum(0), plane_sums.sum(0)}};
 }
 
 struct PlanHolder : torch::CustomClassHolder {
@@ -172,7 +171,7 @@ struct LayerFunction : torch::autograd::Function<LayerFunction> {
   static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& spectral, const Tensor& skip,
                         const Tensor& bias, const SpectralPlan& plan, bool activate) {
     const auto result = forward_pass(x, {spectral, skip, bias}, plan, activate, true);
-    context->save_for_backward({x, spectral, skip, result.pre, result.modes});
+    context->save_for_backward({x, spectral, skip, result.slope, result.modes});
     context->saved_data["plan"] = c10::IValue::make_capsule(c10::make_intrusive<PlanHolder>(plan));
     return result.y;
   }

@@ -68,7 +68,8 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Combine(::testing::ValuesIn(cpu::supported_levels()),
                        ::testing::Values(Sizes{1, 1, 0, 1, 1, 1, false}, Sizes{3, 2, 2, 48, 16, 64, true},
                                          Sizes{2, 4, 2, 37, 5, 131, true}, Sizes{5, 67, 0, 33, 2, 17, false},
-                                         Sizes{1, 64, 0, 256, 2, 300, false}, Sizes{7, 3, 1, 31, 65, 97, true})),
+                                         Sizes{1, 64, 0, 256, 2, 300, false}, Sizes{7, 3, 1, 31, 65, 97, true},
+                                         Sizes{2, 9, 1, 13, 11, 33, true}, Sizes{1, 10, 0, 7, 15, 16, false})),
     [](const auto& test) { return testing::level_name(std::get<0>(test.param)) + std::to_string(test.index); });
 
 TEST(PointwiseMlpOp, FrozenWeightsChangeNothingForTheInput) {

@@ -87,7 +87,8 @@ INSTANTIATE_TEST_SUITE_P(
                                          Sizes{2, 5, 7, 17, 19, 8, 6, true}, Sizes{1, 3, 2, 5, 4, 8, 8, true},
                                          Sizes{5, 4, 33, 16, 37, 6, 34, false}, Sizes{17, 9, 6, 8, 7, 12, 12, true},
                                          Sizes{2, 35, 3, 1, 33, 4, 8, true}, Sizes{2, 3, 4, 34, 1, 34, 2, true},
-                                         Sizes{1, 64, 64, 40, 48, 32, 32, true})),
+                                         Sizes{1, 64, 64, 40, 48, 32, 32, true}, Sizes{3, 11, 13, 9, 64, 4, 30, true},
+                                         Sizes{2, 10, 23, 7, 34, 6, 14, true})),
     [](const auto& test) { return testing::level_name(std::get<0>(test.param)) + std::to_string(test.index); });
 
 const Sizes kSome{4, 6, 5, 18, 21, 8, 8, true};
@@ -129,6 +130,16 @@ TEST(SpectralLayerOp, SamplesDoNotSeeEachOther) {
   const auto together = spectral_layer(p.inputs[0], w, plan, true);
   for (int64_t i = 0; i < kSome.batch; ++i)
     EXPECT_TRUE(spectral_layer(p.inputs[0].narrow(0, i, 1), w, plan, true).equal(together.narrow(0, i, 1)));
+}
+
+TEST(SpectralLayerOp, PlanesGoThroughInGroupsOfAnyLength) {
+  // Up to 8 planes take a step together; a group ends with the sample or with the thread's share.
+  for (const int64_t channels : {1, 7, 8, 9, 17}) {
+    const auto p = problem({3, channels, channels, 10, 12, 4, 6, true});
+    const auto exact = run_formula(p), fused = run_fused(p);
+    for (size_t i = 0; i < exact.size(); ++i)
+      EXPECT_LT(relative_error(fused[i], exact[i]), 3e-6) << channels << " " << i;
+  }
 }
 
 TEST(SpectralLayerOp, ManySamplesGoThroughInParts) {

@@ -38,12 +38,12 @@ struct ModeGrid {
 };
 
 /// Planes [n,H,W] -> modes [n,2,K1,K2]: (re, im) of sum x exp(-i theta) times the factor that along_w [W,2 K2] (cos, then sin) holds.
-/// With `pre`: the planes are gradients and are first multiplied by gelu'(pre) into `through`. sums[n], where given: the sum of each plane.
+/// With `slope` (gelu'): the planes are gradients and are first multiplied by it into `through`.
 struct Analysis {
   ModeGrid grid;
   const float* along_w;
-  const float *planes, *pre = nullptr;
-  float *through = nullptr, *sums = nullptr, *modes = nullptr;
+  const float *planes, *slope = nullptr;
+  float *through = nullptr, *modes = nullptr;
 };
 
 /// y = w x for each kept mode; modes [B,C,2,K1 K2], weights [m1,m2,2,out,in] of which row first1 is the first kept.
@@ -73,7 +73,7 @@ struct Finish {
   int64_t weight_row = 0, weight_column = 0;  ///< strides of w [out,in]
   const float* bias = nullptr;                ///< [out] or null
   bool activate = false;
-  float *z = nullptr, *y = nullptr;  ///< [B,out,H W]; z may be null
+  float *slope = nullptr, *y = nullptr;  ///< [B,out,H W]; slope: gelu'(z), null where it is not wanted
   const float* partner = nullptr;  ///< backward: [B,out,H W], the layer's input; null: the gradient of w is not wanted
   float* dskip = nullptr;          ///< [in,out], += x partner^T over the points of the units
 };

@@ -12,6 +12,7 @@ constexpr SimdLevel kLevel = SimdLevel::avx512;
 
 // clang-format off
 #include "piddm/ops/cpu/panel.inl"
+#include "piddm/ops/cpu/gelu.inl"
 #include "piddm/ops/cpu/mlp.inl"
 #include "piddm/ops/cpu/spectral.inl"
 #include "piddm/ops/cpu/mixing.inl"

@@ -81,7 +81,7 @@ void mix(const Mixing& m, int64_t begin, int64_t end, float* memory) {
   const int64_t pairs = padded(2 * m.batch);
   const int64_t step_in = mode_stride(m, m.in), step_out = mode_stride(m, m.out);
   float *x = memory, *y = x + kModeBlock * step_in, *product = y + kModeBlock * step_out;
-  float* turned = product + 2 * larger(m.in, m.out) * larger(pairs, padded(m.in));
+  float* turned = product + 2 * larger(m.in, m.out) * pairs;
   for (int64_t unit = begin; unit < end; ++unit) {
     const auto block = mix_block(m, unit);
     gather_modes(m, m.x, m.in, block, x);
@@ -120,7 +120,7 @@ inline void mix_input_gradient(const Mixing& m, const float* weight, const float
 
 /// dw = sum over samples of dy conj(x)^T of one mode; turned and left: work
 inline void mix_weight_gradient(const Mixing& m, const float* x, const float* dy, float* turned, float* left,
-                                float* product, float* dw) {
+                                float* dw) {
   const int64_t pairs = padded(2 * m.batch), depth = 2 * m.batch, row = padded(m.in);
   turn({x, pairs}, m.in, depth, {turned, row});
   for (int64_t o = 0; o < m.out; ++o)
@@ -131,18 +131,18 @@ inline void mix_weight_gradient(const Mixing& m, const float* x, const float* dy
       imaginary[b] = im, imaginary[m.batch + b] = -re;
     }
   for (int64_t first = 0; first < m.in; first += kPanel)
-    multiply(2 * m.out, depth, {left, depth, 1}, {turned + first, row}, {product + first, row}, vectors(m.in - first),
-             false);
-  for (int64_t r = 0; r < 2 * m.out; ++r)
-    for (int64_t first = 0; first < m.in; first += kPanel)
-      unpack_row(product + r * row + first, smaller(kPanel, m.in - first), dw + r * m.in + first);
+    multiply_to(2 * m.out, depth, {left, depth, 1}, {turned + first, row}, vectors(m.in - first),
+                [=, in = m.in](int64_t r, int64_t v, Vec sum) {
+                  const int64_t column = first + v * kLanes;
+                  store_part(dw + r * in + column, in - column, sum);
+                });
 }
 
 void mix_backward(const Mixing& m, int64_t begin, int64_t end, float* memory) {
   const int64_t pairs = padded(2 * m.batch), wide = larger(m.in, m.out);
   const int64_t step_in = mode_stride(m, m.in), step_out = mode_stride(m, m.out);
   float *x = memory, *dy = x + kModeBlock * step_in, *dx = dy + kModeBlock * step_out;
-  float *product = dx + kModeBlock * step_in, *left = product + 2 * wide * larger(pairs, padded(m.in));
+  float *product = dx + kModeBlock * step_in, *left = product + 2 * wide * pairs;
   float* turned = left + 2 * m.out * 2 * m.batch;
   fill(turned, 2 * m.batch * padded(m.in), 0);
   for (int64_t unit = begin; unit < end; ++unit) {
@@ -153,8 +153,7 @@ void mix_backward(const Mixing& m, int64_t begin, int64_t end, float* memory) {
       const int64_t offset = weight_offset(m, block.first + i);
       const float* gradient = dy + i * step_out;
       mix_input_gradient(m, m.weight + offset, gradient, turned, product, dx + i * step_in);
-      if (m.dweight != nullptr)
-        mix_weight_gradient(m, x + i * step_in, gradient, turned, left, product, m.dweight + offset);
+      if (m.dweight != nullptr) mix_weight_gradient(m, x + i * step_in, gradient, turned, left, m.dweight + offset);
     }
     scatter_modes(m, dx, m.in, block, m.dx);
   }
