@@ -16,16 +16,16 @@ function(piddm_library name)
   set_property(GLOBAL APPEND PROPERTY PIDDM_LIBRARIES ${target})
 endfunction()
 
-# piddm_test(core SOURCES a_test.cpp LINK core): the GoogleTest program test_core; each case is one ctest entry.
+# piddm_test(core SOURCES a_test.cpp LINK core): the GoogleTest program test_core, one ctest entry. Flags: piddm_test_options (tests/CMakeLists.txt).
 function(piddm_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
   add_executable(test_${name} ${ARG_SOURCES})
-  target_link_libraries(test_${name} PRIVATE piddm_options piddm_testing)
+  target_link_libraries(test_${name} PRIVATE piddm_test_options piddm_testing)
   foreach(dep IN LISTS ARG_LINK)
     target_link_libraries(test_${name} PRIVATE piddm_${dep})
   endforeach()
   target_compile_definitions(test_${name} PRIVATE PIDDM_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/golden")
-  target_precompile_headers(test_${name} REUSE_FROM piddm_pch)
+  target_precompile_headers(test_${name} REUSE_FROM piddm_test_pch)
   add_test(NAME ${name} COMMAND test_${name})
   set_tests_properties(${name} PROPERTIES ENVIRONMENT GOMP_SPINCOUNT=3000)  # waiting threads sleep: a busy machine is no slower by factors
 endfunction()

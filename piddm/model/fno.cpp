@@ -67,12 +67,17 @@ Tensor Fno::parameter(const std::string& name, const std::vector<int64_t>& shape
 
 const Fno::Grid& Fno::grid(const Tensor& x) {
   const int64_t h = x.size(2), w = x.size(3);
-  const auto key = fmt::format("{}x{} {} {}", h, w, c10::toString(x.scalar_type()), x.device().str());
+  const auto key = fmt::format("{}x{} {} {} {}", h, w, c10::toString(x.scalar_type()), x.device().str(),
+                               x.is_cuda() ? static_cast<int>(precision()) : 0);
   const auto found = grids_.find(key);
   if (found != grids_.end()) return found->second;
   const auto options = x.options().requires_grad(false);
-  Grid made{{options_.modes[0], options_.modes[1], h, w, options}, coordinates_of(h, w, options), {}};
-  if (options_.spectral == SpectralForm::fused && fused_on_cpu(x)) made.plan.emplace(made.basis);
+  Grid made{{options_.modes[0], options_.modes[1], h, w, options}, coordinates_of(h, w, options), {}, {}};
+  if (options_.spectral == SpectralForm::fused && fused_on_cpu(x)) made.on_cpu.emplace(made.basis);
+  if (options_.spectral == SpectralForm::fused &&
+      fused_on_cuda(x, options_.channels + 2, options_.width, options_.lifting, options_.projection, made.basis.kept2,
+                    precision()))
+    made.on_cuda.emplace(made.basis, x.device(), precision());
   return grids_.emplace(key, std::move(made)).first->second;
 }
 
@@ -98,16 +103,27 @@ Tensor Fno::spectral(const Tensor& x, const LayerWeights& layer, const Grid& gri
 }
 
 // Activations are [B,C,H,W].
-Tensor Fno::fused(const Tensor& x, const Tensor& t, const Grid& g) const {
+Tensor Fno::fused_cpu(const Tensor& x, const Tensor& t, const Grid& g) const {
   const int64_t batch = x.size(0), height = x.size(2), width = x.size(3), points = height * width;
   const auto by_space = lift1_.narrow(1, 0, options_.channels + 2);
   auto h = pointwise_mlp(x.reshape({batch, options_.channels, points}), g.coordinates,
                          {by_space, time_bias(t), lift2_, lift2_bias_});
   h = h.view({batch, options_.width, height, width});
-  for (size_t i = 0; i < layers_.size(); ++i) h = spectral_layer(h, layers_[i], *g.plan, i + 1 < layers_.size());
+  for (size_t i = 0; i < layers_.size(); ++i) h = spectral_layer(h, layers_[i], *g.on_cpu, i + 1 < layers_.size());
   h = pointwise_mlp(h.view({batch, options_.width, points}), g.coordinates.narrow(0, 0, 0),
                     {project1_, project1_bias_.unsqueeze(0), project2_, project2_bias_});
   return h.view({batch, options_.channels, height, width});
+}
+
+Tensor Fno::fused_cuda(const Tensor& x, const Tensor& t, const Grid& g) const {
+  const auto by_space = lift1_.narrow(1, 0, options_.channels + 2);
+  const auto by_time = lift1_.narrow(1, options_.channels + 2, options_.time_features);
+  const bool learning = torch::GradMode::is_enabled() && lift1_.requires_grad();
+  const auto bias = learning || t.requires_grad() ? time_bias(t) : time_bias_on_cuda(t, by_time, lift1_bias_);
+  const FnoWeights weights{{by_space, bias, lift2_, lift2_bias_},
+                           layers_,
+                           {project1_, project1_bias_.unsqueeze(0), project2_, project2_bias_}};
+  return fused_fno(x, g.coordinates, weights, *g.on_cuda, precision(), options_.recompute);
 }
 
 // Activations are [C,B,H,W].
@@ -131,7 +147,8 @@ Tensor Fno::forward(const Tensor& x, const Tensor& t) {
   require<DataError>(t.dim() == 1 && (t.size(0) == x.size(0) || t.size(0) == 1), "[fno] expected {} times, got {}",
                      x.size(0), shape_string(t));
   const auto& g = grid(x);
-  return g.plan ? fused(x, t, g) : composed(x, t, g);
+  if (g.on_cuda) return fused_cuda(x, t, g);
+  return g.on_cpu ? fused_cpu(x, t, g) : composed(x, t, g);
 }
 
 }  // namespace piddm

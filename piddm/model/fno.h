@@ -9,8 +9,9 @@
 // The features of t are constant in space: their share of the first 1x1 map is computed once a sample and added as a bias. Defaults: the paper's
 // network, 17.9 M parameters. Runs on any grid; modes the grid does not have are dropped.
 //
-// The form "fused" runs float32 tensors on the CPU through the operators of ops/pointwise_mlp.h and ops/spectral_layer.h, which have first
-// derivatives only. Everything else, and the forms "gemm" and "fft", are composed from tensor operations. All agree to rounding.
+// The form "fused" runs float32 tensors on the CPU through the operators of ops/pointwise_mlp.h and ops/spectral_layer.h, and on a GPU through
+// ops/fused_fno.h in the network's precision; they have first derivatives only. Everything else, and the forms "gemm" and "fft", are composed from
+// tensor operations. All agree to the rounding of the precision.
 
 #include <map>
 #include <memory>
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include "piddm/model/network.h"
+#include "piddm/ops/fused_fno.h"
 #include "piddm/ops/spectral_layer.h"
 
 namespace piddm {
@@ -31,6 +33,7 @@ struct FnoOptions {
   int64_t projection = 256;
   int64_t time_features = 32;
   SpectralForm spectral = SpectralForm::fused;
+  bool recompute = false;
 
   template <class V>
   void fields(V&& f) {
@@ -42,7 +45,8 @@ struct FnoOptions {
     f("projection", projection, "hidden channels of the projection MLP");
     f("time_features", time_features, "sinusoidal features of t");
     f("spectral", spectral,
-      "form of the spectral layer: fused (fastest; float32 on the CPU, gemm elsewhere), gemm (truncated DFT) or fft");
+      "form of the spectral layer: fused (fastest; sizes it does not take run as gemm), gemm (truncated DFT) or fft");
+    f("recompute", recompute, "on a GPU keep every other layer only and compute the rest again in the backward pass");
   }
 };
 
@@ -63,8 +67,9 @@ class Fno : public Network {
  private:
   struct Grid {
     SpectralBasis basis;
-    Tensor coordinates;                ///< [2, H W]
-    std::optional<SpectralPlan> plan;  ///< of the fused operators, where they take these tensors
+    Tensor coordinates;                  ///< [2, H W]
+    std::optional<SpectralPlan> on_cpu;  ///< of the fused operators, where they take these tensors
+    std::optional<FusedPlan> on_cuda;
   };
 
   Tensor parameter(const std::string& name, const std::vector<int64_t>& shape, double std);
@@ -72,7 +77,8 @@ class Fno : public Network {
   Tensor time_bias(const Tensor& t) const;
   Tensor lift(const Tensor& x, const Tensor& t, const Tensor& coordinates) const;
   Tensor spectral(const Tensor& x, const LayerWeights& layer, const Grid& grid) const;
-  Tensor fused(const Tensor& x, const Tensor& t, const Grid& grid) const;
+  Tensor fused_cpu(const Tensor& x, const Tensor& t, const Grid& grid) const;
+  Tensor fused_cuda(const Tensor& x, const Tensor& t, const Grid& grid) const;
   Tensor composed(const Tensor& x, const Tensor& t, const Grid& grid) const;
 
   FnoOptions options_;

@@ -5,7 +5,9 @@
 #include <string>
 
 #include "piddm/core/fields.h"
+#include "piddm/core/precision.h"
 #include "piddm/core/tensor.h"
+#include "piddm/model/replay.h"
 
 namespace piddm {
 
@@ -22,6 +24,11 @@ class Network : public torch::nn::Module {
 
   const WorkCount& work() const { return *work_; }
 
+  /// Arithmetic on a GPU, for networks that have a choice: fp32 until something else is asked for. Residuals of the network's output need fp32;
+  /// training a teacher and sampling it do not.
+  void set_precision(Precision precision) { precision_ = precision; }
+  Precision precision() const { return precision_; }
+
   /// "fno", and the options it was built with: make_network gives the same network back.
   virtual std::string type() const = 0;
   virtual json options_json() const = 0;
@@ -30,7 +37,11 @@ class Network : public torch::nn::Module {
   virtual Tensor forward(const Tensor& x, const Tensor& t) = 0;
 
  private:
+  Tensor replayed(const Tensor& x, const Tensor& t);
+
   std::shared_ptr<WorkCount> work_ = std::make_shared<WorkCount>();
+  Precision precision_ = Precision::fp32;
+  Replay replay_;
 };
 
 using NetworkPtr = std::shared_ptr<Network>;
