@@ -3,27 +3,24 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <numeric>
 
 #include "piddm/core/clones.h"
+#include "piddm/core/cuda.h"
+#include "piddm/cuda/random.h"
 
 namespace piddm {
 
 namespace {
 
-constexpr uint32_t kMultiplier0 = 0xD2511F53, kMultiplier1 = 0xCD9E8D57;
-constexpr uint32_t kWeyl0 = 0x9E3779B9, kWeyl1 = 0xBB67AE85;
-constexpr double kTwoToMinus32 = 1.0 / 4294967296.0;
+using detail::kMultiplier0, detail::kMultiplier1, detail::kWeyl0, detail::kWeyl1, detail::to_unit;
 
 PhiloxBlock counter_of(Stream stream, uint64_t sample, uint64_t block) {
-  return {static_cast<uint32_t>(block), static_cast<uint32_t>(stream), static_cast<uint32_t>(sample),
-          static_cast<uint32_t>(sample >> 32)};
+  return detail::counter_of(static_cast<uint32_t>(stream), sample, block);
 }
-
-// (0,1): the midpoint of the integer's cell, so that neither 0 nor 1 occurs.
-double to_unit(uint32_t bits) { return (bits + 0.5) * kTwoToMinus32; }
 
 std::array<double, 4> uniforms(const PhiloxBlock& bits) {
   return {to_unit(bits[0]), to_unit(bits[1]), to_unit(bits[2]), to_unit(bits[3])};
@@ -46,7 +43,7 @@ struct PhiloxLanes {
   void set(int64_t lane, const PhiloxBlock& counter) {
     for (int k = 0; k < 4; ++k) word[k][lane] = counter[k];
   }
-  PhiloxBlock get(int64_t lane) const { return {word[0][lane], word[1][lane], word[2][lane], word[3][lane]}; }
+  PhiloxBlock get(int64_t lane) const { return {{word[0][lane], word[1][lane], word[2][lane], word[3][lane]}}; }
 };
 
 /// philox() of every lane.
@@ -88,43 +85,74 @@ void fill(T* out, uint64_t seed, Stream stream, int64_t first, int64_t count, in
   });
 }
 
+/// Which numbers: samples first, first+1, ... of `sizes[1:]` numbers each.
+struct Request {
+  uint64_t seed;
+  Stream stream;
+  int64_t first;
+  std::vector<int64_t> sizes;  ///< [count, shape...]
+  torch::ScalarType dtype;
+
+  Request(uint64_t seed_, Stream stream_, int64_t first_, int64_t count, const std::vector<int64_t>& shape,
+          torch::ScalarType dtype_)
+      : seed(seed_), stream(stream_), first(first_), sizes{count}, dtype(dtype_) {
+    TORCH_CHECK(first >= 0 && count >= 0, "[rng] sample indices must not be negative");
+    sizes.insert(sizes.end(), shape.begin(), shape.end());
+  }
+  int64_t size() const { return std::accumulate(sizes.begin() + 1, sizes.end(), int64_t{1}, std::multiplies<>()); }
+};
+
 template <class Transform>
-Tensor draw(uint64_t seed, Stream stream, int64_t first, int64_t count, const std::vector<int64_t>& shape,
-            torch::ScalarType dtype, Transform transform) {
-  TORCH_CHECK(first >= 0 && count >= 0, "[rng] sample indices must not be negative");
-  std::vector<int64_t> sizes{count};
-  sizes.insert(sizes.end(), shape.begin(), shape.end());
-  const int64_t size = std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
-  auto out = torch::empty(sizes, dtype);
-  if (dtype == torch::kFloat32)
-    fill(out.data_ptr<float>(), seed, stream, first, count, size, transform);
+Tensor draw_on_cpu(const Request& r, Transform transform) {
+  auto out = torch::empty(r.sizes, r.dtype);
+  if (r.dtype == torch::kFloat32)
+    fill(out.data_ptr<float>(), r.seed, r.stream, r.first, r.sizes[0], r.size(), transform);
   else
-    fill(out.data_ptr<double>(), seed, stream, first, count, size, transform);
+    fill(out.data_ptr<double>(), r.seed, r.stream, r.first, r.sizes[0], r.size(), transform);
   return out;
+}
+
+Tensor draw_on_cpu(cuda::Law law, const Request& r) {
+  return law == cuda::Law::normal ? draw_on_cpu(r, normals) : draw_on_cpu(r, uniforms);
+}
+
+Tensor draw_on_gpu(cuda::Law law, const Request& r, const int64_t* first_device, torch::Device device) {
+  const c10::DeviceGuard guard(device);
+  auto out = torch::empty(r.sizes, torch::TensorOptions(r.dtype).device(device));
+  if constexpr (cuda::kBuilt) {
+    const cuda::Samples samples{r.seed, static_cast<uint32_t>(r.stream), first_device, r.first, r.sizes[0], r.size()};
+    if (r.dtype == torch::kFloat32)
+      cuda::draw(law, samples, out.data_ptr<float>(), cuda::current_stream());
+    else
+      cuda::draw(law, samples, out.data_ptr<double>(), cuda::current_stream());
+  }
+  return out;
+}
+
+Tensor draw(cuda::Law law, const Request& request, torch::Device device) {
+  if (cuda::kBuilt && device.is_cuda()) return draw_on_gpu(law, request, nullptr, device);
+  return draw_on_cpu(law, request).to(device);
 }
 
 }  // namespace
 
-PhiloxBlock philox(PhiloxBlock counter, uint64_t key) {
-  auto key0 = static_cast<uint32_t>(key), key1 = static_cast<uint32_t>(key >> 32);
-  for (int round = 0; round < 10; ++round) {
-    const uint64_t product0 = uint64_t{kMultiplier0} * counter[0], product1 = uint64_t{kMultiplier1} * counter[2];
-    counter = {static_cast<uint32_t>(product1 >> 32) ^ counter[1] ^ key0, static_cast<uint32_t>(product1),
-               static_cast<uint32_t>(product0 >> 32) ^ counter[3] ^ key1, static_cast<uint32_t>(product0)};
-    key0 += kWeyl0;
-    key1 += kWeyl1;
-  }
-  return counter;
-}
-
 Tensor normal(uint64_t seed, Stream stream, int64_t first, int64_t count, const std::vector<int64_t>& shape,
-              torch::ScalarType dtype) {
-  return draw(seed, stream, first, count, shape, dtype, normals);
+              torch::ScalarType dtype, torch::Device device) {
+  return draw(cuda::Law::normal, {seed, stream, first, count, shape, dtype}, device);
 }
 
 Tensor uniform(uint64_t seed, Stream stream, int64_t first, int64_t count, const std::vector<int64_t>& shape,
+               torch::ScalarType dtype, torch::Device device) {
+  return draw(cuda::Law::uniform, {seed, stream, first, count, shape, dtype}, device);
+}
+
+Tensor uniform(uint64_t seed, Stream stream, const Tensor& first, int64_t count, const std::vector<int64_t>& shape,
                torch::ScalarType dtype) {
-  return draw(seed, stream, first, count, shape, dtype, uniforms);
+  TORCH_CHECK(first.numel() == 1 && first.scalar_type() == torch::kInt64, "[rng] the first sample must be one int64");
+  if (cuda::kBuilt && first.is_cuda())
+    return draw_on_gpu(cuda::Law::uniform, {seed, stream, 0, count, shape, dtype}, first.data_ptr<int64_t>(),
+                       first.device());
+  return uniform(seed, stream, first.item<int64_t>(), count, shape, dtype, first.device());
 }
 
 Tensor permutation(uint64_t seed, Stream stream, int64_t index, int64_t n) {

@@ -7,11 +7,11 @@
 //   key     = seed (64 bit)
 //   counter = (position / 4, stream, sample index low, sample index high)
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
 #include "piddm/core/tensor.h"
+#include "piddm/cuda/philox.h"
 
 namespace piddm {
 
@@ -30,18 +30,17 @@ enum class Stream : uint32_t {
   splits = 11,         ///< subsets for sampling floors
 };
 
-using PhiloxBlock = std::array<uint32_t, 4>;
-
-/// The raw generator: ten rounds on one counter.
-PhiloxBlock philox(PhiloxBlock counter, uint64_t key);
-
-/// Standard normals (Box-Muller, computed in double) of `count` samples starting at `first`: shape [count, shape...].
-/// The float32 result is the rounded float64 result.
+/// Standard normals (Box-Muller, computed in double) of `count` samples starting at `first`: shape [count, shape...], made on `device`.
+/// The float32 result is the rounded float64 result. CPU and GPU agree to 1e-6.
 Tensor normal(uint64_t seed, Stream stream, int64_t first, int64_t count, const std::vector<int64_t>& shape,
-              torch::ScalarType dtype = torch::kFloat32);
+              torch::ScalarType dtype = torch::kFloat32, torch::Device device = torch::kCPU);
 
-/// Uniforms on (0,1), same addressing.
+/// Uniforms on (0,1), same addressing; the same bits on every device.
 Tensor uniform(uint64_t seed, Stream stream, int64_t first, int64_t count, const std::vector<int64_t>& shape,
+               torch::ScalarType dtype = torch::kFloat32, torch::Device device = torch::kCPU);
+
+/// The same with `first` (int64 [1]) read where the numbers are made, its device: work recorded as a cuda::Graph draws other samples when it changes.
+Tensor uniform(uint64_t seed, Stream stream, const Tensor& first, int64_t count, const std::vector<int64_t>& shape,
                torch::ScalarType dtype = torch::kFloat32);
 
 /// A random permutation of 0..n-1 (int64), a function of (seed, stream, index).

@@ -6,6 +6,7 @@
 #include "piddm/core/safetensors.h"
 #include "piddm/core/sha256.h"
 #include "piddm/model/weights.h"
+#include "piddm/process/integrator.h"
 
 namespace piddm {
 

@@ -4,7 +4,6 @@
 #include "piddm/core/device.h"
 #include "piddm/core/log.h"
 #include "piddm/eval/plot.h"
-#include "piddm/train/flow_matching.h"
 
 namespace piddm {
 
@@ -29,6 +28,15 @@ NetworkPtr network_of(const Experiment& experiment, int64_t channels) {
   options.erase("type");
   options["channels"] = channels;
   return make_network(type, options, static_cast<uint64_t>(experiment.seed));
+}
+
+std::unique_ptr<Objective> teacher_objective(const Experiment& experiment, const Model& model, const Tensor& data) {
+  const auto seed = static_cast<uint64_t>(experiment.seed);
+  const int64_t batch = experiment.train.batch;
+  if (experiment.pidm.lambda == 0 && !experiment.pidm.watch)
+    return std::make_unique<FlowMatching>(*model.network, model.process, data, batch, seed);
+  return std::make_unique<Pidm>(*model.network, model.process, data, batch, seed, model.pde, model.normalizer,
+                                experiment.pidm);
 }
 
 }  // namespace
@@ -64,9 +72,10 @@ Model train_teacher(const Experiment& experiment, const Dataset& data, const fs:
   model.network->to(device);
 
   auto run = open_run(out, write_fields(experiment), resume);
-  FlowMatching objective(*model.network, model.process, model.normalizer.to_network(data.fields).to(device),
-                         experiment.train.batch, static_cast<uint64_t>(experiment.seed));
-  const auto summary = train(*model.network, objective, experiment.train, run, "train teacher");
+  const auto objective = teacher_objective(experiment, model, model.normalizer.to_network(data.fields).to(device));
+  auto options = experiment.train;
+  if (experiment.pidm.lambda > 0) options.precision = Precision::fp32;  // the residual of the network's output needs it
+  const auto summary = train(*model.network, *objective, options, run, "train teacher");
   model.provenance = provenance(experiment, summary);
   save_model(out / "model", model);
   plot_training(out, out / "curves.png");

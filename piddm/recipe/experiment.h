@@ -8,6 +8,7 @@
 #include "piddm/distill/regression.h"
 #include "piddm/model/model.h"
 #include "piddm/solve/piddm.h"
+#include "piddm/train/pidm.h"
 #include "piddm/train/trainer.h"
 
 namespace piddm {
@@ -29,7 +30,7 @@ struct DistillOptions {
   HeadOptions heads;
   PairOptions pairs;
   RegressionOptions loss;
-  TrainOptions train;
+  TrainOptions train = {.precision = Precision::fp32};  // residuals of the student's output need it
   template <class V>
   void fields(V&& f) {
     f("heads", heads, "what makes the student's output; all off: the paper's plain student");
@@ -46,6 +47,7 @@ struct Experiment {
   json model = {{"type", "fno"}};
   std::string process = "linear";
   TrainOptions train;
+  PidmOptions pidm;
   DistillOptions distill;
   PiddmOptions solve;
 
@@ -57,10 +59,14 @@ struct Experiment {
     f("model", model, "network: type = \"fno\", and its options");
     f("process", process, "diffusion process");
     f("train", train, "training of the teacher");
+    f("pidm", pidm, "residual of the clean estimate in the teacher's training");
     f("distill", distill, "distillation of the student");
     f("solve", solve, "defaults for generation and tasks with the student");
   }
 };
+
+/// Number of the first held-out sample: far from the training samples in the same stream.
+constexpr int64_t kHeldOutFirst = 1'000'000;
 
 /// A preset or file with settings "key=value" on top, read strictly.
 Experiment load_experiment(const std::string& name, const std::vector<std::string>& settings);

@@ -6,12 +6,16 @@
 //
 // The parameters of the module become views of one tensor, and so do their gradients: a step is a handful of operations whatever the number of
 // parameters, and clipping and finiteness are one reduction.
+//
+// On a GPU (float32) a step is three kernels (cuda/optimizer.h) that read everything from device memory and never involve the host: prepare(), then
+// step_on_gpu(). A step whose loss or gradient is not finite changes nothing, and neither does any after it; status() tells.
 
 #include <string>
 #include <vector>
 
 #include "piddm/core/fields.h"
 #include "piddm/core/tensor_map.h"
+#include "piddm/cuda/optimizer.h"
 
 namespace piddm {
 
@@ -48,6 +52,18 @@ class Adam {
   /// Step number `k` (from 1) with learning rate `lr`; `norm` is gradient_norm(), used for clipping.
   void step(int64_t k, double lr, double norm);
 
+  /// Whether the two below may be called.
+  bool fits_gpu_step() const;
+
+  /// Sends the numbers of step `k` (from 1) to the GPU.
+  void prepare(int64_t k, double lr);
+
+  /// The prepared step. `loss` is its loss, one value on the GPU.
+  void step_on_gpu(const Tensor& loss);
+
+  /// cuda::AdamStatus as float64 [3] on the GPU: norm of the last gradient, its scale by clipping, first step (from 0) that was not finite or -1.
+  const Tensor& status() const { return status_; }
+
   /// Exchanges weights and moving average; call again to get back.
   void swap_ema();
 
@@ -64,12 +80,14 @@ class Adam {
     std::vector<int64_t> shape;
     int64_t offset, size;
   };
+  cuda::AdamNumbers numbers(int64_t k, double lr) const;
   TensorMap split(const Tensor& flat) const;
   void join(Tensor& flat, const TensorMap& tensors) const;
 
   AdamOptions options_;
   std::vector<Entry> entries_;
   Tensor weights_, gradient_, exp_avg_, exp_avg_sq_, ema_;
+  Tensor numbers_, status_, partial_;  ///< of the step on a GPU (cuda/optimizer.h), float64
 };
 
 }  // namespace piddm

@@ -2,6 +2,8 @@
 // Flow matching: the teacher's objective (Lipman et al. 2023; Liu et al. 2023).
 //
 //   L = E || v(x_t, t) - (alpha' x_0 + sigma' e) ||^2,  t ~ U(0,1),  x_t = alpha x_0 + sigma e      mean over entries
+//
+// On a GPU the batch is made there in one pass (cuda/flow_batch.h) and only the rows of its samples come from the host.
 
 #include "piddm/model/network.h"
 #include "piddm/process/process.h"
@@ -14,14 +16,34 @@ class FlowMatching : public Objective {
  public:
   /// `data` [N,C,H,W] in network units, on the network's device.
   FlowMatching(Network& network, ProcessPtr process, Tensor data, int64_t batch, uint64_t seed);
-  Loss loss(int64_t step) override;
 
- private:
+  void prepare(int64_t step) override;
+  Loss loss(int64_t step) override;
+  bool capturable() const override { return fused_; }
+
+ protected:
+  /// x_t and v's target [B,C,H,W], t [B].
+  struct Batch {
+    Tensor x_t, target, t;
+  };
+
+  /// The loss of v = v(x_t, t) on this batch.
+  virtual Loss judge(const Batch& batch, const Tensor& v);
+
   Network& network_;
   ProcessPtr process_;
+
+ private:
+  Tensor times(const Tensor& u) const;
+  Batch composed_batch(int64_t step);
+  Batch fused_batch() const;
+
   Tensor data_;
   BatchOrder order_;
   uint64_t seed_;
+  bool fused_;             ///< whether batches are made by the kernel
+  Tensor sent_;            ///< int64 [1+B] on the GPU: number of the batch's first sample, rows of data_
+  int64_t prepared_ = -1;  ///< the step that sent_ belongs to
 };
 
 }  // namespace piddm

@@ -10,7 +10,9 @@
 #include "piddm/core/interrupt.h"
 #include "piddm/core/log.h"
 #include "piddm/core/progress.h"
+#include "piddm/model/network.h"
 #include "piddm/model/weights.h"
+#include "piddm/train/gpu_step.h"
 
 namespace piddm {
 
@@ -26,6 +28,25 @@ void check_options(const TrainOptions& o) {
                       "train: log_every and checkpoint_every must be at least 1");
 }
 
+/// Another arithmetic for the network while the object lives.
+class PrecisionScope {
+ public:
+  PrecisionScope(torch::nn::Module& module, Precision precision) : network_(dynamic_cast<Network*>(&module)) {
+    if (!network_) return;
+    before_ = network_->precision();
+    network_->set_precision(precision);
+  }
+  ~PrecisionScope() {
+    if (network_) network_->set_precision(before_);
+  }
+  PrecisionScope(const PrecisionScope&) = delete;
+  PrecisionScope& operator=(const PrecisionScope&) = delete;
+
+ private:
+  Network* network_;
+  Precision before_ = Precision::fp32;
+};
+
 class Trainer {
  public:
   Trainer(torch::nn::Module& network, Objective& objective, const TrainOptions& options, RunFolder& run)
@@ -33,9 +54,11 @@ class Trainer {
         objective_(objective),
         options_(options),
         run_(run),
+        precision_(network, options.precision),
         adam_(network, options.adam),
         store_(run.checkpoints(static_cast<int>(options.keep_checkpoints))) {
     restore();
+    if (adam_.fits_gpu_step()) gpu_.emplace(objective, adam_, options.graph);
   }
 
   TrainSummary run(const std::string& label) {
@@ -44,7 +67,7 @@ class Trainer {
       if (interrupt_requested()) stop_for_signal();
       one_step(progress);
     }
-    if (step_ != saved_) save();
+    save();
     finish();
     return {step_, best_.empty() ? step_ : best_step_, seconds_, last_loss_, stopped_};
   }
@@ -52,44 +75,83 @@ class Trainer {
  private:
   using Clock = std::chrono::steady_clock;
 
+  bool due(int64_t every) const { return every > 0 && step_ % every == 0; }
+
   void one_step(Progress& progress) {
     const auto begin = Clock::now();
-    adam_.zero_grad();
-    const auto loss = loss_of_step();
-    const double value = loss.total.item<double>();
-    if (!std::isfinite(value)) fail(non_finite_term(loss));
-    loss.total.backward();
-    const double norm = adam_.gradient_norm();
-    if (!std::isfinite(norm)) fail("the gradient of '" + adam_.non_finite_gradient() + "'");
     const double lr = learning_rate(options_, step_);
-    adam_.step(++step_, lr, norm);
-    last_loss_ = value;
-    seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
-
-    if (step_ % options_.log_every == 0 || step_ == options_.steps) record(loss, lr, norm);
-    progress.advance(1, fmt::format("loss {:.4g}", last_loss_));
-    if (options_.validate_every > 0 && step_ % options_.validate_every == 0) validate();
-    if (step_ % options_.checkpoint_every == 0) save();
-  }
-
-  Loss loss_of_step() {
     try {
-      return objective_.loss(step_);
+      if (gpu_) {
+        gpu_->run(step_, lr);
+        unread_ = true;
+      } else {
+        step_on_host(lr);
+      }
     } catch (const Interrupted&) {  // noticed by a long computation inside the objective
       stop_for_signal();
     }
+    ++step_;
+    seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
+
+    const bool recorded = due(options_.log_every) || step_ == options_.steps;
+    if (recorded || step_ == 1) read_values();
+    if (recorded) record(lr);
+    progress.advance(1, fmt::format("loss {:.4g}", last_loss_));
+    if (due(options_.validate_every)) validate();
+    if (due(options_.checkpoint_every)) save();
   }
 
-  void record(const Loss& loss, double lr, double norm) {
+  /// Loss, terms and gradient norm of step step_, the gradient in place; fails if one is not finite.
+  StepValues differentiate() {
+    adam_.zero_grad();
+    objective_.prepare(step_);
+    const auto loss = objective_.loss(step_);
+    StepValues values{loss.total.item<double>(), 0, {}};
+    for (const auto& [name, value] : loss.terms) values.terms.emplace_back(name, value.item<double>());
+    if (!std::isfinite(values.loss)) fail(non_finite_term(values));
+    loss.total.backward();
+    values.gradient_norm = adam_.gradient_norm();
+    if (!std::isfinite(values.gradient_norm)) fail("the gradient of '" + adam_.non_finite_gradient() + "'");
+    return values;
+  }
+
+  void step_on_host(double lr) {
+    values_ = differentiate();
+    last_loss_ = values_.loss;
+    adam_.step(step_ + 1, lr, values_.gradient_norm);
+  }
+
+  /// Waits for the GPU, if there is anything to wait for; fails if a step since the last call was not finite.
+  void read_values() {
+    if (!unread_) return;
+    const auto begin = Clock::now();
+    unread_ = false;
+    const auto failed = gpu_->failed();
+    seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
+    if (failed) fail_again(*failed);
+    values_ = gpu_->values();
+    last_loss_ = values_.loss;
+  }
+
+  /// The weights are still those before step `step`: doing it once more tells what was not finite.
+  [[noreturn]] void fail_again(int64_t step) {
+    step_ = step;
+    save();
+    differentiate();
+    fail("the loss or its gradient");
+  }
+
+  void record(double lr) {
     json row = {{"step", step_}, {"loss", last_loss_}};
-    for (const auto& [name, value] : loss.terms) row[name] = value.item<double>();
+    for (const auto& [name, value] : values_.terms) row[name] = value;
     row["lr"] = lr;
-    row["gradient_norm"] = norm;
+    row["gradient_norm"] = values_.gradient_norm;
     row["seconds"] = seconds_;
     run_.append_metrics(row);
   }
 
   void validate() {
+    read_values();
     adam_.swap_ema();
     const auto value = objective_.validate();
     adam_.swap_ema();
@@ -106,14 +168,14 @@ class Trainer {
     }
   }
 
-  static std::string non_finite_term(const Loss& loss) {
-    for (const auto& [name, value] : loss.terms)
-      if (!all_finite(value)) return "the term '" + name + "'";
+  static std::string non_finite_term(const StepValues& values) {
+    for (const auto& [name, value] : values.terms)
+      if (!std::isfinite(value)) return "the term '" + name + "'";
     return "the loss";
   }
 
   [[noreturn]] void fail(const std::string& what) {
-    if (step_ != saved_) save();
+    save();
     throw NumericsError(
         "step {}: {} is not finite; the last good state is {}/checkpoints/step-{}. A smaller train.adam.lr usually "
         "helps",
@@ -121,11 +183,13 @@ class Trainer {
   }
 
   [[noreturn]] void stop_for_signal() {
-    if (step_ != saved_) save();
+    save();
     throw Interrupted("interrupted at step {}; saved in {}, continue with --resume", step_, run_.path().string());
   }
 
   void save() {
+    read_values();
+    if (step_ == saved_) return;
     Checkpoint checkpoint{step_, adam_.state(), {}};
     if (!best_.empty()) checkpoint.parts["best"] = best_;
     checkpoint.state = {{"seconds", seconds_},
@@ -166,8 +230,12 @@ class Trainer {
   Objective& objective_;
   TrainOptions options_;
   RunFolder& run_;
+  PrecisionScope precision_;
   Adam adam_;
   CheckpointStore store_;
+  std::optional<GpuStep> gpu_;
+  bool unread_ = false;  ///< whether the GPU has made steps that nobody has looked at
+  StepValues values_;
 
   int64_t step_ = 0, saved_ = -1, best_step_ = 0, without_gain_ = 0;
   double seconds_ = 0, last_loss_ = 0, best_value_ = 0;

@@ -3,15 +3,18 @@
 //
 // Every random number is a function of (seed, purpose, step), so a run has no hidden state: a resumed run ends in the same bits as an unbroken
 // one (same build, same threads).
+//
+// On a GPU a step never waits for the host (gpu_step.h): the loss is read where it is recorded, a checkpoint is written, or held-out data are
+// looked at, and the progress line shows the loss read last. A loss or gradient that is not finite is therefore noticed up to log_every steps
+// late; the steps in between have changed nothing, so what is saved is the state before the step that failed, as on the CPU.
 
-#include <functional>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "piddm/core/precision.h"
 #include "piddm/core/run_folder.h"
 #include "piddm/train/adam.h"
+#include "piddm/train/objective.h"
 
 namespace piddm {
 
@@ -22,7 +25,7 @@ inline std::vector<std::string> enum_names(ScheduleKind) { return {"one_cycle", 
 struct TrainOptions {
   int64_t steps = 10000;
   int64_t batch = 128;
-  AdamOptions adam;
+  AdamOptions adam = {};
   ScheduleKind schedule = ScheduleKind::one_cycle;
   double warmup = 0.2;
   int64_t log_every = 20;
@@ -31,6 +34,8 @@ struct TrainOptions {
   int64_t validate_every = 0;
   int64_t patience = 0;
   double min_improvement = 1e-3;
+  Precision precision = Precision::bf16;
+  bool graph = true;
 
   template <class V>
   void fields(V&& f) {
@@ -45,27 +50,13 @@ struct TrainOptions {
     f("validate_every", validate_every, "steps between two looks at held-out data; 0: never");
     f("patience", patience, "looks without improvement until training stops; 0: never stops early");
     f("min_improvement", min_improvement, "relative gain that counts as an improvement");
+    f("precision", precision,
+      "arithmetic of the network on a GPU while training: fp32, tf32 or bf16; no effect on the CPU");
+    f("graph", graph, "on a GPU, record the training step once and play it back; no effect on the CPU");
   }
 };
 
 double learning_rate(const TrainOptions& options, int64_t step);
-
-/// The loss of one step and the terms it consists of, for the record.
-struct Loss {
-  Tensor total;
-  std::vector<std::pair<std::string, Tensor>> terms;
-};
-
-class Objective {
- public:
-  virtual ~Objective() = default;
-
-  /// The loss of step `step` (from 0): a function of the weights and of nothing else that changes.
-  virtual Loss loss(int64_t step) = 0;
-
-  /// Loss on held-out data with the weights as they are; nothing if there are no such data.
-  virtual std::optional<double> validate() { return std::nullopt; }
-};
 
 struct TrainSummary {
   int64_t steps = 0;      ///< done in all

@@ -11,9 +11,12 @@ namespace {
 
 constexpr int64_t kSamples = 200000;
 
-Tensor many(Tensor (*draw)(uint64_t, Stream, int64_t, int64_t, const std::vector<int64_t>&, torch::ScalarType)) {
-  return draw(7, Stream::noise, 0, 20, {kSamples / 20}, torch::kFloat64).flatten();
-}
+using Draw = std::function<Tensor(uint64_t, Stream, int64_t, int64_t, std::vector<int64_t>, torch::ScalarType)>;
+
+const Draw kNormal = [](auto&&... where) { return normal(where...); };
+const Draw kUniform = [](auto&&... where) { return uniform(where...); };
+
+Tensor many(const Draw& draw) { return draw(7, Stream::noise, 0, 20, {kSamples / 20}, torch::kFloat64).flatten(); }
 
 /// sup |F_N - F| of the Kolmogorov-Smirnov test, from the values F(x_i).
 double kolmogorov_distance(const Tensor& cdf) {
@@ -53,8 +56,6 @@ TEST(Philox, CounterHoldsPositionStreamAndSample) {
     EXPECT_NEAR(z[9 + k].item<double>(), radius(k) * std::sin(angle), 1e-14);
   }
 }
-
-using Draw = std::function<Tensor(uint64_t, Stream, int64_t, int64_t, std::vector<int64_t>, torch::ScalarType)>;
 
 class Addressing : public ::testing::TestWithParam<std::pair<std::string, Draw>> {
  protected:
@@ -108,12 +109,12 @@ TEST_P(Addressing, NegativeIndicesAreRefused) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Rng, Addressing,
-                         ::testing::Values(std::pair<std::string, Draw>{"Normal", normal},
-                                           std::pair<std::string, Draw>{"Uniform", uniform}),
+                         ::testing::Values(std::pair<std::string, Draw>{"Normal", kNormal},
+                                           std::pair<std::string, Draw>{"Uniform", kUniform}),
                          [](const auto& test) { return test.param.first; });
 
 TEST(Normal, HasTheMomentsAndLawOfANormal) {
-  const auto z = many(normal);
+  const auto z = many(kNormal);
   EXPECT_NEAR(moment(z, 1), 0, five_sigma(1));
   EXPECT_NEAR(moment(z, 2), 1, five_sigma(2));
   EXPECT_NEAR(moment(z, 3), 0, five_sigma(15));
@@ -122,7 +123,7 @@ TEST(Normal, HasTheMomentsAndLawOfANormal) {
 }
 
 TEST(Normal, NeighboursAreUncorrelated) {
-  const auto z = many(normal);
+  const auto z = many(kNormal);
   for (int64_t lag = 1; lag <= 5; ++lag)
     EXPECT_NEAR((z.narrow(0, 0, kSamples - lag) * z.narrow(0, lag, kSamples - lag)).mean().item<double>(), 0,
                 five_sigma(1))
@@ -130,12 +131,21 @@ TEST(Normal, NeighboursAreUncorrelated) {
 }
 
 TEST(Uniform, HasTheMomentsAndLawOfAUniform) {
-  const auto u = many(uniform);
+  const auto u = many(kUniform);
   EXPECT_GT(u.min().item<double>(), 0);
   EXPECT_LT(u.max().item<double>(), 1);
   EXPECT_NEAR(moment(u, 1), 1.0 / 2, five_sigma(1.0 / 12));
   EXPECT_NEAR(moment(u, 2), 1.0 / 3, five_sigma(1.0 / 5 - 1.0 / 9));
   EXPECT_LT(kolmogorov_distance(u), kolmogorov_bound());
+}
+
+TEST(Uniform, TakesTheFirstSampleFromATensor) {
+  const auto first = torch::full({1}, (int64_t{1} << 40) + 3, torch::kInt64);
+  for (const auto dtype : {torch::kFloat32, torch::kFloat64})
+    EXPECT_TRUE(uniform(8, Stream::time, first, 5, {3}, dtype)
+                    .equal(uniform(8, Stream::time, (int64_t{1} << 40) + 3, 5, {3}, dtype)));
+  EXPECT_THROW(uniform(8, Stream::time, torch::zeros({2}, torch::kInt64), 5, {3}), c10::Error);
+  EXPECT_THROW(uniform(8, Stream::time, torch::zeros({1}), 5, {3}), c10::Error);
 }
 
 TEST(Permutation, HoldsEachNumberOnce) {

@@ -20,6 +20,8 @@ class ToyObjective : public Objective {
  public:
   explicit ToyObjective(ToyModule& module) : module_(module) {}
 
+  void prepare(int64_t step) override { prepared.push_back(step); }
+
   Loss loss(int64_t step) override {
     const auto distance = (module_.first - normal(1, Stream::noise, step, 1, {6})[0]).square().mean();
     const auto size = module_.second.square().mean();
@@ -33,6 +35,7 @@ class ToyObjective : public Objective {
     return std::nullopt;
   }
 
+  std::vector<int64_t> prepared;  ///< steps announced so far
   std::function<void(int64_t step, Loss& loss)> disturb;
   std::function<double()> held_out;
 

@@ -66,6 +66,69 @@ TEST(Train, RecordsLossTermsRateAndNorm) {
   EXPECT_EQ(rows.back().at("loss"), summary.last_loss);
 }
 
+TEST(Train, PreparesEveryStepOnceBeforeItsLoss) {
+  const testing::TempDir folder;
+  Toy toy;
+  toy.objective.disturb = [&](int64_t step, Loss&) {
+    ASSERT_EQ(toy.objective.prepared.size(), static_cast<size_t>(step + 1));
+    EXPECT_EQ(toy.objective.prepared.back(), step);
+  };
+  auto run = RunFolder::create(folder / "run", json::object());
+  toy.train(testing::toy_options(7), run);
+  EXPECT_EQ(toy.objective.prepared.size(), 7U);
+}
+
+/// Flow matching that remembers the network's arithmetic, and can break.
+class PrecisionWitness : public Objective {
+ public:
+  explicit PrecisionWitness(const Model& model)
+      : network_(*model.network),
+        flow_(network_, model.process, model.normalizer.to_network(testing::tiny_data(4)).to(torch::kFloat32), 2, 1) {}
+  Loss loss(int64_t step) override {
+    seen = network_.precision();
+    if (broken) throw std::runtime_error("broken");
+    return flow_.loss(step);
+  }
+  Precision seen = Precision::fp32;
+  bool broken = false;
+
+ private:
+  Network& network_;
+  FlowMatching flow_;
+};
+
+TEST(Train, SetsThePrecisionOfTheNetworkForItsTimeOnly) {
+  const testing::TempDir folder;
+  const auto model = testing::tiny_teacher();
+  model.network->set_precision(Precision::tf32);
+  PrecisionWitness objective(model);
+  auto run = RunFolder::create(folder / "run", json::object());
+  train(*model.network, objective, testing::toy_options(1), run, "tiny");
+  EXPECT_EQ(objective.seen, Precision::bf16);  // the default
+  EXPECT_EQ(model.network->precision(), Precision::tf32);
+
+  auto options = testing::toy_options(2);
+  options.precision = Precision::fp32;
+  objective.broken = true;
+  auto other = RunFolder::create(folder / "other", json::object());
+  EXPECT_THROW(train(*model.network, objective, options, other, "tiny"), std::runtime_error);
+  EXPECT_EQ(objective.seen, Precision::fp32);
+  EXPECT_EQ(model.network->precision(), Precision::tf32);
+}
+
+TEST(Train, OptionsOfAnOlderRunAreRead) {
+  auto saved = write_fields(testing::toy_options(9));
+  EXPECT_EQ(saved.at("precision"), "bf16");
+  EXPECT_EQ(saved.at("graph"), true);
+  saved.erase("precision");
+  saved.erase("graph");
+  TrainOptions options;
+  read_fields(saved, options);
+  EXPECT_EQ(options.steps, 9);
+  EXPECT_EQ(options.precision, Precision::bf16);
+  EXPECT_TRUE(options.graph);
+}
+
 TEST(Train, LeavesTheMovingAverageInTheNetwork) {
   const testing::TempDir folder;
   auto run = RunFolder::create(folder / "run", json::object());

@@ -1,0 +1,37 @@
+#pragma once
+// What is learned: a loss for every step. How it is minimised is the business of trainer.h.
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "piddm/core/tensor.h"
+
+namespace piddm {
+
+/// The loss of one step and the terms it consists of, for the record.
+struct Loss {
+  Tensor total;
+  std::vector<std::pair<std::string, Tensor>> terms;
+};
+
+class Objective {
+ public:
+  virtual ~Objective() = default;
+
+  /// The host's part of step `step` (from 0), called before its loss: sends what changes from step to step into tensors on the device.
+  virtual void prepare(int64_t step) { (void)step; }
+
+  /// The loss of step `step` (from 0): a function of the weights and of nothing else that changes.
+  virtual Loss loss(int64_t step) = 0;
+
+  /// Whether loss() may be recorded as a cuda::Graph: after prepare() it does the same operations on the same memory for every step, all of them on
+  /// the GPU, and never waits for it.
+  virtual bool capturable() const { return false; }
+
+  /// Loss on held-out data with the weights as they are; nothing if there are no such data.
+  virtual std::optional<double> validate() { return std::nullopt; }
+};
+
+}  // namespace piddm
