@@ -17,7 +17,7 @@ help:
 	@echo 'make test     install packages, build everything, run every test and the outside example'
 	@echo 'make test-long  the proofs that take too long for every change: 20,000 damaged data files'
 	@echo 'make build    build everything'
-	@echo 'make bench    build and run the micro-benchmarks'
+	@echo 'make bench    build the program, measure the network on the CPU into results/bench (5 minutes)'
 	@echo 'make format   format all sources'
 	@echo 'make lint     check formatting, then clang-tidy and cppcheck on changed files (LINT=all: on all)'
 	@echo 'make clean    remove the build folder'
@@ -44,9 +44,15 @@ test: build
 test-long: build
 	@PIDDM_MUTATIONS=20000 $(BUILD)/tests/data_files/test_data_files --gtest_filter='*Mutat*' $(ARGS)
 
-bench: build
-	@for program in $(BUILD)/benchmarks/bench_*; do \
-	  [ ! -f $$program ] || [ ! -x $$program ] || $$program $(ARGS) || exit 1; done
+BENCH = $(PIDDM) bench $(1) --device cpu --json results/bench/$(2)-cpu.json $(ARGS)
+bench: configure
+	@cmake --build $(BUILD) --parallel $(JOBS) --target piddm
+	@mkdir -p results/bench
+	@$(call BENCH,spectral,spectral)
+	@$(call BENCH,fno,fno)
+	@$(call BENCH,fno --grid 32 64 --batch 32 --width 16 --modes 12 --lifting 48 --projection 48,fno-small)
+	@$(call BENCH,train,train)
+	@$(call BENCH,sample,sample)
 
 format:
 	@scripts/install-packages --with-lint
