@@ -22,6 +22,9 @@ class GaussianField {
   /// threads.
   Tensor sample(uint64_t seed, int64_t first, int64_t count) const;
 
+  /// s_kl, [n,n] float64: g = inverse_cosine_transform(n s xi).
+  const Tensor& amplitude() const { return amplitude_; }
+
   /// E[g^2] averaged over the grid, exactly: the sum of s_kl^2.
   double pointwise_variance_mean() const;
 

@@ -41,8 +41,31 @@ TEST_P(EveryProcess, DiffusionInvertsCleanAndNoise) {
   EXPECT_LT(relative_error(process->velocity(clean, noise, t), v), kRounding);
 }
 
+TEST_P(EveryProcess, ScoreIsMinusTheNoiseOverSigma) {
+  const auto positive = t.clamp_min(0.01);
+  const auto x_t = process->diffuse(x0, e, positive), v = process->velocity(x0, e, positive);
+  EXPECT_LT(relative_error(process->score(x_t, v, positive) * process->at(positive).sigma, -e), kRounding);
+}
+
+/// Away from the ends, where the linear process has alpha = 0 or sigma = 0.
+TEST_P(EveryProcess, VelocityComesBackFromCleanNoiseAndScore) {
+  const auto inside = t.clamp(0.01, 0.99), x_t = field(), v = field();
+  const auto back = [&](const Tensor& again) { return relative_error(again, v); };
+  EXPECT_LT(back(process->velocity_from_clean(x_t, process->clean(x_t, v, inside), inside)), 10 * kRounding);
+  EXPECT_LT(back(process->velocity_from_noise(x_t, process->noise(x_t, v, inside), inside)), 10 * kRounding);
+  EXPECT_LT(back(process->velocity_from_score(x_t, process->score(x_t, v, inside), inside)), 10 * kRounding);
+}
+
+/// E[x_0|x_t] = (x_t + sigma^2 s) / alpha, the paper's first formula, agrees with the second, by the velocity.
+TEST_P(EveryProcess, TweedieInScoreAndVelocityAgree) {
+  const auto inside = t.clamp(0.01, 0.99), x_t = field(), v = field();
+  const auto s = process->at(inside);
+  const auto tweedie = (x_t + s.sigma.square() * process->score(x_t, v, inside)) / s.alpha;
+  EXPECT_LT(relative_error(tweedie, process->clean(x_t, v, inside)), 10 * kRounding);
+}
+
 TEST_P(EveryProcess, VelocityIsTheTimeDerivative) {
-  const double dt = 1e-6;
+  const double dt = 3e-7;
   const auto inside = t.clamp(process->t_end() + dt, 1 - dt);
   const auto difference = process->diffuse(x0, e, inside + dt) - process->diffuse(x0, e, inside - dt);
   EXPECT_LT(relative_error(difference / (2 * dt), process->velocity(x0, e, inside)), 1e-7);
@@ -85,6 +108,18 @@ TEST_F(LinearProcess, EndsAreDataAndNoise) {
 TEST_F(LinearProcess, CleanAtTheStartIsNoiseMinusVelocity) {
   const auto v = field();
   EXPECT_TRUE(linear->clean(e, v, torch::ones({1}, torch::kFloat64)).equal(e - v));
+}
+
+TEST(VariancePreserving, KeepsTheVarianceOfStandardData) {
+  const auto s = process_registry().at("vp")()->at(times());
+  EXPECT_LT(relative_error(s.alpha.square() + s.sigma.square(), torch::ones_like(s.alpha)), kRounding);
+}
+
+TEST(SubVariancePreserving, HasTheSquareOfTheVarianceOfVp) {
+  const auto t = times().clamp_min(1e-3);
+  const auto vp = process_registry().at("vp")()->at(t), sub = process_registry().at("sub-vp")()->at(t);
+  EXPECT_TRUE(vp.alpha.equal(sub.alpha));
+  EXPECT_LT(relative_error(sub.sigma, vp.sigma.square()), kRounding);
 }
 
 TEST(ProcessRegistry, UnknownNameIsRefusedWithTheNearest) {

@@ -1,0 +1,50 @@
+#pragma once
+// Integrators of dx/dt = v(x, t) from noise at t = 1 down to data at t_end.
+//
+//   euler      x_{t-dt} = x_t - dt v(x_t, t)                                               order 1, one evaluation a step
+//   heun       the mean of v at both ends of the Euler step                                order 2, two evaluations a step
+//   adaptive   Dormand and Prince's embedded pair 5(4) ("A family of embedded Runge-Kutta formulae", 1980) with steps chosen so that the
+//              difference of the two, in the norm RMS(error / (tolerance (1 + |x|))) of the worst sample, stays below 1
+//
+// All are differentiable with respect to whatever v and x depend on (the choice of steps is not differentiated); the caller sets the grad mode.
+// The samples of a batch share their times, so an adaptive result depends on its companions within the tolerance.
+
+#include <functional>
+
+#include "piddm/core/fields.h"
+#include "piddm/core/tensor.h"
+
+namespace piddm {
+
+/// v(x, t); t is [1], the same for the batch.
+using VelocityField = std::function<Tensor(const Tensor& x, const Tensor& t)>;
+
+enum class IntegratorKind { euler, heun, adaptive };
+inline std::vector<std::string> enum_names(IntegratorKind) { return {"euler", "heun", "adaptive"}; }
+
+struct IntegratorOptions {
+  IntegratorKind kind = IntegratorKind::euler;
+  int64_t steps = 100;
+  double tolerance = 1e-5;
+  template <class V>
+  void fields(V&& f) {
+    f("kind", kind, "euler, heun (two evaluations a step) or adaptive");
+    f("steps", steps, "equal steps of euler and heun");
+    f("tolerance", tolerance, "error of a step of adaptive, relative to 1 + |x|");
+  }
+};
+
+struct Integration {
+  Tensor x;                            ///< at t_end
+  int64_t evaluations = 0;             ///< calls of v
+  int64_t accepted = 0, rejected = 0;  ///< steps
+};
+
+/// From x at t_begin to t_end < t_begin. Steps that shrink to nothing (a velocity that is not finite, or a singular end) are a NumericsError.
+Integration integrate(const VelocityField& v, const Tensor& x, const IntegratorOptions& options, double t_end = 0,
+                      double t_begin = 1);
+
+/// Euler from t = 1 to t_end in `steps` equal steps.
+Tensor integrate_euler(const VelocityField& v, const Tensor& noise, int64_t steps, double t_end = 0);
+
+}  // namespace piddm
