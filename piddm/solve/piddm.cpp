@@ -7,63 +7,6 @@
 
 namespace piddm {
 
-namespace {
-
-// b [B] as [B,1,...], to go with samples like x.
-Tensor per_sample(const Tensor& b, const Tensor& x) {
-  std::vector<int64_t> shape(static_cast<size_t>(x.dim()), 1);
-  shape[0] = -1;
-  return b.view(shape);
-}
-
-// Keeps the best iterate of every sample.
-class Best {
- public:
-  explicit Best(const Tensor& x) : x_(x.clone()), value_(torch::full({x.size(0)}, INFINITY, x.options())) {}
-  void update(const Tensor& x, const Tensor& value) {
-    const auto better = value < value_;  // false for NaN
-    x_ = torch::where(per_sample(better, x), x, x_);
-    value_ = torch::where(better, value, value_);
-  }
-  const Tensor& x() const { return x_; }
-
- private:
-  Tensor x_, value_;
-};
-
-// e <- e - step grad, or Adam with the usual constants; the loss of each sample depends on that sample only.
-Tensor descend(const BatchObjective& objective, const Tensor& x0, const LatentOptions& options) {
-  auto x = x0.clone(), m = torch::zeros_like(x0), s = torch::zeros_like(x0);
-  Best best(x0);
-  for (int64_t k = 1; k <= options.iterations; ++k) {
-    const auto [value, gradient] = objective(x);
-    best.update(x, value);
-    const auto g = torch::where(torch::isfinite(gradient), gradient, torch::zeros_like(gradient));
-    if (options.optimizer == LatentOptimizer::gd) {
-      x = x - options.step * g;
-    } else {
-      m = 0.9 * m + 0.1 * g;
-      s = 0.999 * s + 0.001 * g.square();
-      x = x - options.step * (m / (1 - std::pow(0.9, k))) / ((s / (1 - std::pow(0.999, k))).sqrt() + 1e-8);
-    }
-  }
-  return best.x();
-}
-
-}  // namespace
-
-Tensor minimize_latents(const std::function<Tensor(const Tensor&)>& loss, const Tensor& x0,
-                        const LatentOptions& options) {
-  require<UsageError>(options.iterations >= 0, "method: iterations must not be negative, got {}", options.iterations);
-  if (options.iterations == 0) return x0;
-  const auto objective = with_gradient([&](const Tensor& x) {
-    throw_if_interrupted("optimising latents");
-    return loss(x);
-  });
-  if (options.optimizer != LatentOptimizer::lbfgs) return descend(objective, x0, options);
-  return minimize_lbfgs(objective, x0, {.iterations = options.iterations, .max_evaluations = options.iterations}).x;
-}
-
 PiddmMethod::PiddmMethod(const Model& model, const PiddmOptions& options)
     : model_(model), student_(model), options_(options) {
   require<UsageError>(model.kind == ModelKind::student,
@@ -91,36 +34,30 @@ Samples PiddmMethod::generate(int64_t first, int64_t n, uint64_t seed) {
 }
 
 Samples PiddmMethod::solve(const Observation& observation, uint64_t seed) {
-  model_.pde->check_shape(observation.values);
-  model_.pde->check_shape(observation.mask);
-  const auto mask = observation.mask.to(model_.device(), torch::kFloat32);
-  const auto known = torch::where(mask > 0, observation.values.to(mask.options()), torch::zeros_like(mask));
-  require<DataError>(all_finite(known), "[piddm] an observed value is not finite");
-  const auto observed = model_.normalizer.to_network(known);
-
-  const int64_t n = mask.size(0);
+  const auto target = make_target(observation, model_, name());
+  const int64_t n = target.mask.size(0);
   const WorkMeter meter(student_.network());
   const Stopwatch watch;
   Progress progress("solving", n);
   std::vector<Tensor> parts;
   for (int64_t at = 0; at < n; at += options_.batch) {
     const int64_t count = std::min(options_.batch, n - at);
-    const auto x = observed.narrow(0, at, count), m = mask.narrow(0, at, count);
-    const auto e = minimize_latents([&](const Tensor& latent) { return task_loss(latent, x, m); },
+    const auto part = target.narrow(at, count);
+    const auto e = minimize_latents([&](const Tensor& latent) { return task_loss(latent, part); },
                                     model_.latents(seed, Stream::tasks, at, count), options_.task);
     torch::NoGradGuard no_grad;
     const auto z = student_(e);
-    parts.push_back(options_.hard ? m * x + (1 - m) * z : z);
+    parts.push_back(options_.hard ? part.mixed(z) : z);
     progress.advance(count);
   }
   return finish(parts, meter, watch.seconds(), options_.task.iterations > 0);
 }
 
-Tensor PiddmMethod::task_loss(const Tensor& e, const Tensor& observed, const Tensor& mask) const {
+Tensor PiddmMethod::task_loss(const Tensor& e, const Target& target) const {
   const auto z = student_(e);
-  const auto misfit = (mask * (z - observed).square()).sum({1, 2, 3}) / mask.sum({1, 2, 3}).clamp_min(1);
+  const auto misfit = target.misfit(z);
   if (options_.lambda == 0) return misfit;
-  return misfit + options_.lambda * residual_norm(options_.hard ? mask * observed + (1 - mask) * z : z);
+  return misfit + options_.lambda * residual_norm(options_.hard ? target.mixed(z) : z);
 }
 
 Tensor PiddmMethod::plain_norm(const Tensor& z) const {

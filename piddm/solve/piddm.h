@@ -3,32 +3,17 @@
 //
 //   generate   x = d(e);  refine: e <- e - eta grad_e ||R(d(e))||^2, N_f times     (+ boundary ||B||^2 if asked for, in both)
 //   solve      min_e  ||M (d(e) - x')||^2 + lambda ||R(x_mix)||^2,   x_mix = M x' + (1-M) d(e)
-//              x = x_mix at the end (hard replacement), or d(e) with the replacement off
+//              x = x_mix at the end (hard replacement), or d(e) with the replacement off; M in x_mix leaves noisy values out (target.h)
 //
 // Both terms are per-sample means: the first over the observed entries in network units, the second in the PDE's unit of R or, preconditioned,
 // over L^-1 r / std(u), L the PDE's fast solver: the error of u that the residual stands for, so that lambda = 1 weighs both alike.
 
 #include "piddm/model/student.h"
-#include "piddm/numerics/lbfgs.h"
+#include "piddm/solve/latents.h"
 #include "piddm/solve/method.h"
+#include "piddm/solve/target.h"
 
 namespace piddm {
-
-enum class LatentOptimizer { lbfgs, adam, gd };
-inline std::vector<std::string> enum_names(LatentOptimizer) { return {"lbfgs", "adam", "gd"}; }
-
-/// One latent optimisation: which optimiser, how far.
-struct LatentOptions {
-  LatentOptimizer optimizer = LatentOptimizer::lbfgs;
-  int64_t iterations = 80;
-  double step = 0.05;
-  template <class V>
-  void fields(V&& f) {
-    f("optimizer", optimizer, "lbfgs (strong Wolfe, per sample), adam or gd");
-    f("iterations", iterations, "evaluations of the objective");
-    f("step", step, "step size of adam and gd");
-  }
-};
 
 struct PiddmOptions {
   LatentOptions refine{LatentOptimizer::gd, 0, 10};
@@ -61,7 +46,7 @@ class PiddmMethod : public Method {
   Samples solve(const Observation& observation, uint64_t seed) override;
 
   /// The objective of Algorithm 3, one value a sample; for tests and for other optimisers.
-  Tensor task_loss(const Tensor& e, const Tensor& observed, const Tensor& mask) const;
+  Tensor task_loss(const Tensor& e, const Target& target) const;
 
  private:
   Tensor plain_norm(const Tensor& z) const;
@@ -72,9 +57,5 @@ class PiddmMethod : public Method {
   Student student_;
   PiddmOptions options_;
 };
-
-/// Minimises loss [B,...] -> [B] from x0 with the chosen optimiser; every sample on its own, best iterate returned.
-Tensor minimize_latents(const std::function<Tensor(const Tensor&)>& loss, const Tensor& x0,
-                        const LatentOptions& options);
 
 }  // namespace piddm

@@ -1,26 +1,37 @@
 #include "piddm/solve/teacher.h"
 
-#include "piddm/core/stopwatch.h"
-#include "piddm/distill/pairs.h"
+#include "piddm/core/interrupt.h"
+#include "piddm/solve/guidance.h"
 
 namespace piddm {
 
-TeacherMethod::TeacherMethod(const Model& model, const TeacherOptions& options) : model_(model), options_(options) {
-  require<UsageError>(model.kind == ModelKind::teacher, "[teacher] this model is a student; use the method piddm");
+TeacherMethod::TeacherMethod(const std::string& name, const Model& model, const TeacherOptions& options)
+    : BatchedMethod(name, model, ModelKind::teacher, options.batch), options_(options) {
   require<UsageError>(options.euler_steps >= 1, "method.euler_steps: must be at least 1, got {}", options.euler_steps);
 }
 
-Samples TeacherMethod::generate(int64_t first, int64_t n, uint64_t seed) {
-  const WorkMeter meter(*model_.network);
-  const Stopwatch watch;
-  const auto z =
-      sample_teacher(model_, model_.latents(seed, Stream::latents, first, n), options_.euler_steps, "teacher samples");
-  const auto x = model_.normalizer.to_physical(z);
-  return {x.to(torch::kCPU), static_cast<double>(meter.spent().forward) / n, 0, watch.seconds() / n};
+int64_t TeacherMethod::steps(bool observed) const {
+  return observed || options_.integrator == IntegratorKind::euler ? options_.euler_steps : 1;
 }
 
-Samples TeacherMethod::solve(const Observation&, uint64_t) {
-  throw UsageError("[teacher] plain sampling cannot take observations; distil a student and use the method piddm");
+Tensor TeacherMethod::integrated(const Tensor& noise) {
+  const torch::NoGradGuard no_grad;
+  const auto field = [&](const Tensor& x, const Tensor& t) {
+    throw_if_interrupted("sampling");
+    return (*model_.network)(x, t);
+  };
+  const auto x =
+      integrate(field, noise, {options_.integrator, options_.euler_steps, options_.tolerance}, model_.process->t_end())
+          .x;
+  advance();
+  return x;
+}
+
+Tensor TeacherMethod::sample(const Batch& batch) {
+  if (!batch.known && options_.integrator != IntegratorKind::euler) return integrated(noise(batch));
+  const GuidanceOptions guidance{.steps = options_.euler_steps, .zeta = options_.zeta};
+  const auto z = guided_sample(model_, noise(batch), batch.known, guidance, name(), [this] { advance(); });
+  return options_.hard ? with_known(batch.known, z) : z;
 }
 
 }  // namespace piddm

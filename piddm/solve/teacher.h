@@ -1,27 +1,46 @@
 #pragma once
-// Plain sampling of the teacher: x_{t-dt} = x_t - v(x_t, t) dt from t = 1 to 0.
+// The teacher itself: its velocity integrated from t = 1 to the end of its process, by Euler x_{t-dt} = x_t - v(x_t, t) dt or another
+// integrator (process/integrator.h). Tasks by posterior sampling (guidance.h) on the
+// observations alone, no PDE, in Euler's steps.
 
-#include "piddm/solve/method.h"
+#include "piddm/process/integrator.h"
+#include "piddm/solve/batched_method.h"
 
 namespace piddm {
 
 struct TeacherOptions {
   int64_t euler_steps = 100;
+  IntegratorKind integrator = IntegratorKind::euler;
+  double tolerance = 1e-5;
+  double zeta = 1;
+  bool hard = true;
+  int64_t batch = 0;
   template <class V>
   void fields(V&& f) {
-    f("euler_steps", euler_steps, "Euler steps from noise to sample");
+    f("euler_steps", euler_steps, "steps from noise to sample, of heun too");
+    f("integrator", integrator,
+      "generation: euler, heun (two evaluations a step) or adaptive (a batch shares its steps)");
+    f("tolerance", tolerance, "error of a step of adaptive, relative to 1 + |x|");
+    f("zeta", zeta, "tasks: weight of the gradient of the misfit's norm");
+    f("hard", hard, "tasks: replace observed entries in the sample");
+    f("batch", batch, "samples at a time, does not change the result; 0: as memory allows");
   }
 };
 
-class TeacherMethod : public Method {
+class TeacherMethod : public BatchedMethod {
  public:
-  TeacherMethod(const Model& model, const TeacherOptions& options);
-  std::string name() const override { return "teacher"; }
-  Samples generate(int64_t first, int64_t n, uint64_t seed) override;
-  Samples solve(const Observation& observation, uint64_t seed) override;
+  TeacherMethod(const Model& model, const TeacherOptions& options) : TeacherMethod("teacher", model, options) {}
+
+ protected:
+  /// The same under another name.
+  TeacherMethod(const std::string& name, const Model& model, const TeacherOptions& options);
+  Tensor sample(const Batch& batch) override;
+  int64_t steps(bool observed) const override;
+  bool uses_gradient(bool observed) const override { return observed; }
 
  private:
-  Model model_;
+  Tensor integrated(const Tensor& noise);
+
   TeacherOptions options_;
 };
 

@@ -59,6 +59,36 @@ TEST(Observe, TheMaskIsAFunctionOfSeedAndSample) {
   EXPECT_TRUE((observe(Task::reconstruct, truth, *pde, 7, 0.5).mask >= mask).all().item<bool>());
 }
 
+TEST(Observe, PointsAreCountedInEveryFieldChannelOfTheTask) {
+  const testing::FakePde pde(8);  // u, a, and the scalar s
+  const auto truth = pde.sample(1, 0, 3);
+  const ObserveOptions options{.points = 11};
+  const std::vector<std::pair<Task, std::vector<double>>> expected = {
+      {Task::forward, {0, 11, 64}}, {Task::inverse, {11, 0, 0}}, {Task::reconstruct, {11, 11, 0}}};
+  for (const auto& [task, counts] : expected) {
+    const auto mask = observe(task, truth, pde, 7, options).mask;
+    for (int64_t i = 0; i < 3; ++i)
+      for (int64_t c = 0; c < 3; ++c) EXPECT_EQ(mask[i][c].sum().item<double>(), counts[c]) << task_name(task) << c;
+  }
+  const auto mask = observe(Task::reconstruct, truth, pde, 7, options).mask;
+  EXPECT_FALSE(torch::equal(mask[0][0], mask[0][1]));
+  EXPECT_FALSE(torch::equal(mask[0][0], mask[1][0]));
+  EXPECT_TRUE(
+      torch::equal(observe(Task::reconstruct, truth.narrow(0, 0, 2), pde, 7, options).mask, mask.narrow(0, 0, 2)));
+}
+
+TEST(Observe, OnlyTheListedChannelsAreRevealed) {
+  const auto pde = testing::tiny_pde();
+  const auto truth = testing::tiny_data(2);
+  const auto mask = observe(Task::reconstruct, truth, *pde, 7, ObserveOptions{.channels = {"u"}}).mask;
+  EXPECT_TRUE(torch::equal(mask.select(1, 0), observe(Task::reconstruct, truth, *pde, 7).mask.select(1, 0)));
+  EXPECT_EQ(mask.select(1, 1).sum().item<double>(), 0);
+  EXPECT_ERROR(observe(Task::reconstruct, truth, *pde, 7, ObserveOptions{.channels = {"v"}}), ExitCode::usage,
+               "[darcy] unknown channel 'v'");
+  EXPECT_ERROR(observe(Task::reconstruct, truth, *pde, 7, ObserveOptions{.points = 257}), ExitCode::usage,
+               "between 0 and 256, got 257");
+}
+
 TEST(Observe, RefusesWhatMakesNoSense) {
   const auto pde = testing::tiny_pde();
   const auto truth = testing::tiny_data(2);

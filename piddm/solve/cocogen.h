@@ -1,0 +1,46 @@
+#pragma once
+// CoCoGen (Jacobsen, Zhuang, Duraisamy, 2024): a plain trajectory whose last N steps, and M steps after its end, move the solution channels down
+// the gradient of the residual.
+//
+//   u <- u - (correction / max|g|) g,   g = grad_u sum r(x)^2, network units, u the solution channels only; max over the sample
+//
+// The gradient does not pass through the network. Tasks by imputation, as upstream: before each step the known entries are set to their own
+// point of the path, alpha x' + sigma e.
+
+#include "piddm/solve/batched_method.h"
+
+namespace piddm {
+
+struct CocogenOptions {
+  int64_t steps = 100;
+  int64_t last = 20;
+  int64_t after = 10;
+  double correction = 2e-4;
+  int64_t batch = 0;
+  template <class V>
+  void fields(V&& f) {
+    f("steps", steps, "Euler steps from noise to sample");
+    f("last", last, "N: steps at the end that are corrected");
+    f("after", after, "M: corrections after the last step");
+    f("correction", correction, "largest change of an entry by one correction, network units");
+    f("batch", batch, "samples at a time, does not change the result; 0: as memory allows");
+  }
+};
+
+class CocogenMethod : public BatchedMethod {
+ public:
+  CocogenMethod(const Model& model, const CocogenOptions& options);
+
+ protected:
+  Tensor sample(const Batch& batch) override;
+  int64_t steps(bool) const override { return options_.steps + options_.after; }
+  bool uses_gradient(bool) const override { return false; }
+
+ private:
+  /// One correction of z; known entries stay.
+  Tensor corrected(const Tensor& z, const Known& known) const;
+
+  CocogenOptions options_;
+};
+
+}  // namespace piddm

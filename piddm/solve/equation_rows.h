@@ -1,0 +1,74 @@
+#pragma once
+// The PDE as equations h(z) = 0 for a sample z in network units, their linearisation, and the projection onto them.
+//
+//   h(z) = (c r_phys, B / std(u)),  M rows a sample: the residual at the scored points, then boundary and initial conditions
+//   J = dh/dz over the free entries; products with J and J^T by automatic differentiation, J itself is never formed
+//
+// Gauss-Newton:  z <- z - J^T (J J^T + eps)^-1 h(z),  the least change that meets the linearised equations, halved until |h| falls. J J^T is
+// inverted by conjugate gradients, preconditioned with the PDE's fast solver, (c std(u))^-2 L^-2, where u is (mostly) free, else plain.
+// eps = damping times the mean square row of J: where the equations contradict each other (more rows than free entries) it is their least squares.
+
+#include "piddm/data/normalizer.h"
+#include "piddm/pde/pde.h"
+
+namespace piddm {
+
+class EquationRows {
+ public:
+  EquationRows(PdePtr pde, Normalizer normalizer);
+
+  /// h(z), [B,1,1,M]; differentiable, in the dtype of z.
+  Tensor operator()(const Tensor& z) const;
+
+  /// The two parts of h or of anything like it: [B,1,h,w] at the scored points, and [B,1,1,m] (m = 0 where a PDE has no such part).
+  Tensor interior(const Tensor& rows) const;
+  Tensor boundary(const Tensor& rows) const;
+
+  /// (J J^T)^-1 h for a J whose only free channel is u: applied to the interior part of [B,1,1,M].
+  Tensor solve_normal(const Tensor& rows) const;
+
+  const Pde& pde() const { return *pde_; }
+  const Normalizer& normalizer() const { return normalizer_; }
+
+ private:
+  PdePtr pde_;
+  Normalizer normalizer_;
+  int64_t height_ = 0, width_ = 0;  // of the scored points
+};
+
+/// h and J at z; `free` is 1 where an entry may change, else 0. Works in any grad mode.
+class LinearizedRows {
+ public:
+  LinearizedRows(const EquationRows& rows, const Tensor& z, const Tensor& free);
+
+  const Tensor& value() const { return value_; }  ///< h(z), [B,1,1,M]
+  Tensor transposed(const Tensor& rows) const;    ///< J^T of [B,1,1,M], like z; 0 where not free
+  Tensor product(const Tensor& direction) const;  ///< J of something like z
+
+  /// Estimates of |J|_F^2 / M from one random vector, [B,1,1,1]: over the free entries, and over all.
+  const Tensor& mean_square_row() const { return free_row_; }
+  const Tensor& whole_row() const { return whole_row_; }
+
+ private:
+  Tensor free_, z_, rows_, dummy_, pulled_, value_, free_row_, whole_row_;
+};
+
+struct ProjectionOptions {
+  int64_t newton = 1;       ///< Gauss-Newton steps
+  int64_t iterations = 20;  ///< of conjugate gradients in each, at most
+  double tolerance = 1e-2;  ///< of conjugate gradients
+  double damping = 1e-9;
+};
+
+struct Projection {
+  Tensor z;
+
+  /// [B] RMS of h over the RMS row of dh/dz: how far, in network units, a sample is from meeting an equation.
+  Tensor violation;
+};
+
+/// z moved onto the equations, entries that are not free unchanged. No gradient. Steps that do not lower |h| are not taken; it
+/// ends early where the equations are met to round-off or a step gains nothing.
+Projection project(const EquationRows& rows, const Tensor& z, const Tensor& free, const ProjectionOptions& options);
+
+}  // namespace piddm

@@ -1,0 +1,54 @@
+#include "piddm/solve/target.h"
+
+namespace piddm {
+
+namespace {
+
+Tensor over_sample(const Tensor& x) { return x.sum({1, 2, 3}, true); }
+
+/// sigma in network units where the mask is 1, else 0; float64 on the device of the mask.
+Tensor network_sigma(const Tensor& given, const Tensor& mask, const Normalizer& normalizer) {
+  auto sigma = given.to(mask.device(), torch::kFloat64).clone();
+  for (int64_t c = 0; c < normalizer.num_channels(); ++c) sigma.select(1, c).div_(normalizer.scale(c));
+  return torch::where(mask > 0, sigma, torch::zeros_like(sigma));
+}
+
+Tensor noise_weights(const Tensor& mask, const Tensor& sigma) {
+  const auto raw = mask / (sigma.square() + kExactSigma * kExactSigma);
+  return raw * (over_sample(mask) / over_sample(raw).clamp_min(1e-300));
+}
+
+}  // namespace
+
+Tensor Target::misfit(const Tensor& z) const {
+  return (weight * (z - values).square()).sum({1, 2, 3}) / mask.sum({1, 2, 3}).clamp_min(1);
+}
+
+Target Target::narrow(int64_t first, int64_t count) const {
+  const auto part = [&](const Tensor& x) { return x.narrow(0, first, count); };
+  return {part(values), part(mask), part(weight), part(exact), part(sigma)};
+}
+
+Target exact_target(const Tensor& values, const Tensor& mask) {
+  return {values, mask, mask, mask, torch::zeros_like(mask)};
+}
+
+Target make_target(const Observation& observation, const Model& model, const std::string& method,
+                   torch::ScalarType dtype) {
+  model.pde->check_shape(observation.values);
+  model.pde->check_shape(observation.mask);
+  const auto mask = observation.mask.to(model.device(), dtype);
+  const auto given = observation.values.to(mask.options());
+  const auto known = torch::where(mask > 0, given, torch::zeros_like(mask));
+  require<DataError>(all_finite(known), "[{}] an observed value is not finite", method);
+  const auto values = model.normalizer.to_network(known);
+  if (!observation.sigma.defined()) return exact_target(values, mask);
+  model.pde->check_shape(observation.sigma);
+  const auto sigma = network_sigma(observation.sigma, mask, model.normalizer);
+  require<DataError>(all_finite(sigma) && (sigma >= 0).all().item<bool>(),
+                     "[{}] the sigma of an observed value is negative or not finite", method);
+  return {values, mask, noise_weights(mask.to(torch::kFloat64), sigma).to(dtype), mask * (sigma == 0).to(dtype),
+          sigma.to(dtype)};
+}
+
+}  // namespace piddm

@@ -1,0 +1,56 @@
+#include "piddm/train/pidm.h"
+
+#include "piddm/pde/physics_loss.h"
+
+namespace piddm {
+
+namespace {
+
+constexpr double kStep = 0.01;  // of upstream's 100
+
+}  // namespace
+
+Pidm::Pidm(Network& network, ProcessPtr process, Tensor data, int64_t batch, uint64_t seed, PdePtr pde,
+           Normalizer normalizer, const PidmOptions& options)
+    : FlowMatching(network, std::move(process), std::move(data), batch, seed),
+      pde_(std::move(pde)),
+      normalizer_(std::move(normalizer)),
+      options_(options) {
+  require<UsageError>(options.lambda >= 0, "pidm.lambda: must not be negative, got {}", options.lambda);
+  require<UsageError>(options.boundary >= 0, "pidm.boundary: must not be negative, got {}", options.boundary);
+  require<UsageError>(options.walk >= 0, "pidm.walk: must not be negative, got {}", options.walk);
+}
+
+Tensor Pidm::weight(const Tensor& t) const {
+  if (options_.weighting == PidmWeighting::constant) return torch::full_like(t, options_.lambda);
+  const auto from = t.clamp_min(2 * kStep), to = from - kStep;
+  const auto s_t = process_->at(from), s_s = process_->at(to);
+  const auto variance =
+      (s_s.sigma / s_t.sigma).square() * (s_t.sigma.square() - (s_t.alpha / s_s.alpha).square() * s_s.sigma.square());
+  return (options_.lambda / 2 / variance).view({-1});
+}
+
+Tensor Pidm::estimate(const Batch& batch, const Tensor& v) {
+  if (options_.estimate == PidmEstimate::mean) return process_->clean(batch.x_t, v, batch.t);
+  auto x = batch.x_t, velocity = v, t = batch.t;
+  for (int64_t left = options_.walk; left >= 0; --left) {
+    const auto next = torch::minimum(
+        t, kStep + (batch.t - kStep) * (static_cast<double>(left) / static_cast<double>(options_.walk + 1)));
+    x = process_->diffuse(process_->clean(x, velocity, t), process_->noise(x, velocity, t), next);
+    t = next;
+    velocity = network_(x, t);
+  }
+  return process_->clean(x, velocity, t);
+}
+
+Loss Pidm::judge(const Batch& batch, const Tensor& v) {
+  const auto diffusion = (v - batch.target).square().mean();
+  const torch::AutoGradMode with_gradient(torch::GradMode::is_enabled() && options_.lambda > 0);
+  const auto physics = physics_loss(*pde_, normalizer_.to_physical(estimate(batch, v)));
+  Loss loss{diffusion, {{"diffusion", diffusion.detach()}, {"pde_error", physics.pde_error.mean().detach()}}};
+  if (options_.lambda > 0)
+    loss.total = diffusion + (weight(batch.t) * weighted(physics, options_.boundary, normalizer_.std(0))).mean();
+  return loss;
+}
+
+}  // namespace piddm
