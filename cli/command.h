@@ -40,9 +40,11 @@ void add_train(CLI::App& app, Context& context);
 void add_distill(CLI::App& app, Context& context);
 void add_generate(CLI::App& app, Context& context);
 void add_solve(CLI::App& app, Context& context);
+void add_compare(CLI::App& app, Context& context);
 void add_evaluate(CLI::App& app, Context& context);
 void add_plot(CLI::App& app, Context& context);
 void add_demo(CLI::App& app, Context& context);
+void add_reproduce(CLI::App& app, Context& context);
 void add_bench(CLI::App& app, Context& context);
 
 }  // namespace piddm::cli

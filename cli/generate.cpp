@@ -13,10 +13,10 @@ struct Options {
   std::vector<std::string> settings;
 };
 
-json method_options(const Options& o, const Model& model) {
+json method_options(const Options& o, const std::string& method) {
   json options = json::object();
   if (o.refine > 0) {
-    require<UsageError>(model.kind == ModelKind::student, "--refine: only a student can be refined");
+    require<UsageError>(method == "piddm", "--refine: only a student can be refined, by the method piddm");
     options["refine"] = {{"iterations", o.refine}};
   }
   for (const auto& setting : o.settings) apply_setting(options, setting);
@@ -28,8 +28,8 @@ void generate(const Context& context, const Options& o) {
   require<UsageError>(o.n >= 1, "--n {}: must be at least 1", o.n);
   require<UsageError>(o.first >= 0 && o.refine >= 0, "--first and --refine must not be negative");
   const auto model = load_model(o.model, context.device());
-  const auto method =
-      method_registry().at(o.method.empty() ? default_method(model) : o.method)(model, method_options(o, model));
+  const auto name = o.method.empty() ? default_method(model) : o.method;
+  const auto method = make_method(name, Task::generate, model, method_options(o, name));
   auto samples = method->generate(o.first, o.n, context.seed);
   json report = {{"out", o.out}, {"n", o.n}, {"method", method->name()}, {"seed", context.seed}, {"first", o.first}};
   if (o.decode) report["decode"] = decode_samples(samples, *model.pde);
@@ -41,7 +41,7 @@ void generate(const Context& context, const Options& o) {
 }  // namespace
 
 void add_generate(CLI::App& app, Context& context) {
-  auto* command = add_command(app, context, "generate", "Generate samples with a teacher or a student");
+  auto* command = add_command(app, context, "generate", "Generate samples with any method");
   auto o = std::make_shared<Options>();
   command->add_option("model", o->model, "run or model folder")->required();
   command->add_option("--n", o->n, "samples")->capture_default_str();
@@ -51,7 +51,10 @@ void add_generate(CLI::App& app, Context& context) {
   command->add_option("--refine", o->refine, "steps of latent refinement")->capture_default_str();
   command->add_flag("--decode", o->decode,
                     "re-solve u for the sample's own coefficients: the equation holds to round-off");
-  command->add_option("--set", o->settings, "method options, e.g. refine.step=0.1 or euler_steps=50 (repeatable)")
+  command
+      ->add_option(
+          "--set", o->settings,
+          "method options, e.g. refine.step=0.1 or euler_steps=50; `piddm list methods` has them all (repeatable)")
       ->allow_extra_args(false);
   command->add_option("--out", o->out, "file to write: .npz or .safetensors")->required();
   command->callback([&context, o] { context.run = [&context, o] { generate(context, *o); }; });

@@ -1,5 +1,7 @@
 #include <fmt/ranges.h>
 
+#include <array>
+
 #include "cli/command.h"
 #include "piddm/core/config.h"
 #include "piddm/eval/table.h"
@@ -12,13 +14,6 @@ namespace piddm::cli {
 namespace {
 
 using Names = std::vector<std::pair<std::string, std::string>>;
-
-template <class R>
-Names names_of(const R& registry) {
-  Names out;
-  for (const auto& entry : registry.entries()) out.emplace_back(entry.name, entry.summary);
-  return out;
-}
 
 Names list_presets() {
   Names out;
@@ -106,11 +101,77 @@ Listing list_pdes() {
   return listing;
 }
 
+constexpr std::array kTasks = {Task::generate, Task::forward, Task::inverse, Task::reconstruct};
+
+/// For each task the PDEs a method cannot do it on, with the reason.
+json refusals_of(const MethodCard& card) {
+  json out = json::object();
+  for (const auto task : kTasks) {
+    json& reasons = out[task_name(task)] = json::object();
+    for (const auto& name : pde_registry().names())
+      if (const auto reason = card.refusal(task, *make_pde({name, kListedGrid})); !reason.empty())
+        reasons[name] = reason;
+  }
+  return out;
+}
+
+std::string task_text(const json& reasons) {
+  const auto names = pde_registry().names();
+  if (reasons.empty()) return "yes";
+  if (reasons.size() == names.size()) return "-";
+  std::vector<std::string> possible;
+  for (const auto& name : names)
+    if (!reasons.contains(name)) possible.push_back(name);
+  return fmt::format("{}", fmt::join(possible, " "));
+}
+
+/// One line a reason, with the PDEs it holds for.
+std::string reason_text(const json& refusals) {
+  std::string text;
+  for (const auto& [task, reasons] : refusals.items()) {
+    std::vector<std::pair<std::string, std::vector<std::string>>> lines;
+    for (const auto& [pde, value] : reasons.items()) {
+      const auto reason = value.get<std::string>();
+      const auto same =
+          std::find_if(lines.begin(), lines.end(), [&](const auto& line) { return line.first == reason; });
+      if (same == lines.end())
+        lines.push_back({reason, {pde}});
+      else
+        same->second.push_back(pde);
+    }
+    for (const auto& [reason, pdes] : lines)
+      text += fmt::format(
+          "  no {} on {}: {}\n", task,
+          pdes.size() == pde_registry().names().size() ? "any PDE" : fmt::format("{}", fmt::join(pdes, " ")), reason);
+  }
+  return text;
+}
+
+Listing list_methods() {
+  Listing listing;
+  Table table({"method", "model", "generate", "forward", "inverse", "reconstruct", ""},
+              std::vector<Align>(7, Align::left));
+  std::string details;
+  for (const auto& card : method_cards()) {
+    const std::string model = card.needs ? enum_names(*card.needs).at(static_cast<size_t>(*card.needs)) : "any";
+    const json refusals = refusals_of(card);
+    listing.object[card.name] = {
+        {"summary", card.summary}, {"model", model}, {"refusals", refusals}, {"options", card.options}};
+    std::vector<std::string> row = {card.name, model};
+    for (const auto& [task, reasons] : refusals.items()) row.push_back(task_text(reasons));
+    row.push_back(card.summary);
+    table.add_row(row);
+    details += fmt::format("\n{}, options for --set:\n{}{}", card.name, card.options, reason_text(refusals));
+  }
+  listing.text = table.text() + details;
+  return listing;
+}
+
 Listing lookup(const std::string& what) {
   const std::vector<std::pair<std::string, std::function<Listing()>>> lists = {
       {"pdes", list_pdes},
       {"models", [&] { return table_of(what, list_networks()); }},
-      {"methods", [&] { return table_of(what, names_of(method_registry())); }},
+      {"methods", list_methods},
       {"metrics", [&] { return table_of(what, list_metrics()); }},
       {"presets", [&] { return table_of(what, list_presets()); }}};
   std::vector<std::string> known;

@@ -13,6 +13,7 @@ void add_physics(json& report, const Samples& samples, const Pde& pde) {
   if (statistics.boundary.defined()) report["boundary_error"] = statistics.mean_boundary_error();
   report["nfe"] = samples.nfe;
   report["backward"] = samples.backward;
+  if (samples.recomputed > 0) report["recomputed"] = samples.recomputed;
   report["seconds_per_sample"] = samples.seconds_per_sample;
 }
 

@@ -10,13 +10,15 @@ namespace {
 struct Options {
   std::string model, task, observe, method, out;
   int64_t n = 0;
-  double share = 0.2;
+  ObserveOptions reveal;
   bool decode = false, soft = false;
   std::vector<std::string> settings;
 };
 
-json method_options(const Options& o, const Model& model) {
-  json options = model.provenance.value("experiment", json::object()).value("solve", json::object());
+// A student's experiment has the options that suit it.
+json method_options(const Options& o, const std::string& method, const Model& model) {
+  json options = json::object();
+  if (method == "piddm") options = model.provenance.value("experiment", options).value("solve", options);
   if (o.soft) options["hard"] = false;
   for (const auto& setting : o.settings) apply_setting(options, setting);
   return options;
@@ -36,9 +38,9 @@ void solve(const Context& context, const Options& o) {
   check_output(o.out, {".npz", ".safetensors"});
   const auto task = parse_task(o.task);
   const auto model = load_model(o.model, context.device());
-  const auto file = read_observation(o.observe, task, *model.pde, context.seed, o.share, o.n);
-  const auto method =
-      method_registry().at(o.method.empty() ? default_method(model) : o.method)(model, method_options(o, model));
+  const auto file = read_observation(o.observe, task, *model.pde, context.seed, o.reveal, o.n);
+  const auto name = o.method.empty() ? default_method(model) : o.method;
+  const auto method = make_method(name, task, model, method_options(o, name, model));
   auto solved = method->solve(file.observation, context.seed);
   json report = {
       {"out", o.out}, {"task", o.task}, {"n", solved.x.size(0)}, {"method", method->name()}, {"seed", context.seed}};
@@ -53,21 +55,31 @@ void solve(const Context& context, const Options& o) {
 
 void add_solve(CLI::App& app, Context& context) {
   auto* command =
-      add_command(app, context, "solve", "Solve forward, inverse and reconstruction problems with a student");
+      add_command(app, context, "solve", "Solve forward, inverse and reconstruction problems with any method");
   auto o = std::make_shared<Options>();
-  command->add_option("model", o->model, "run or model folder of a student")->required();
+  command->add_option("model", o->model, "run or model folder")->required();
   command->add_option("--task", o->task, "forward, inverse or reconstruct")->required();
   command
-      ->add_option("--observe", o->observe,
-                   "data file (.npz) with what is known: channels may be missing, unknown entries are NaN")
+      ->add_option(
+          "--observe", o->observe,
+          "what is known: fields (.npz; channels may be missing, unknown entries are NaN) or a list of sensors "
+          "(.csv, .npz; docs/tasks.md)")
       ->required();
   command->add_option("--n", o->n, "cases to take from the file; 0: all")->capture_default_str();
-  command->add_option("--share", o->share, "reconstruct, complete files: share of the entries revealed")
+  command->add_option("--share", o->reveal.share, "complete files, reconstruct: share of the entries revealed")
       ->capture_default_str();
-  command->add_option("--method", o->method, "see `piddm list methods`");
+  command
+      ->add_option("--points", o->reveal.points,
+                   "complete files: reveal this many random entries of each field channel of the task; 0: off")
+      ->capture_default_str();
+  command->add_option("--channels", o->reveal.channels, "complete files: reveal these channels only")->delimiter(',');
+  command->add_option("--method", o->method,
+                      "see `piddm list methods`; default: piddm for a student, teacher for a teacher");
   command->add_flag("--soft", o->soft, "do not replace observed entries in the result");
   command->add_flag("--decode", o->decode, "re-solve u for the found coefficients");
-  command->add_option("--set", o->settings, "method options, e.g. task.iterations=40 (repeatable)")
+  command
+      ->add_option("--set", o->settings,
+                   "method options, e.g. task.iterations=40; `piddm list methods` has them all (repeatable)")
       ->allow_extra_args(false);
   command->add_option("--out", o->out, "file to write: .npz or .safetensors")->required();
   command->callback([&context, o] { context.run = [&context, o] { solve(context, *o); }; });

@@ -19,8 +19,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int64_t kHeldOutFirst = 1'000'000;  // held-out samples are far from the training samples in the same stream
-
 json read_json(const fs::path& file) { return parse_json(read_file(file, 64 << 20), file.string()); }
 
 class Demo {

@@ -32,6 +32,13 @@ TEST(Experiment, WritesItselfAndReadsItBack) {
   EXPECT_EQ(write_fields(parse_experiment(parse_toml(to_toml(config), "again"))), config);
 }
 
+// The residual of a student's own output is part of its loss.
+TEST(Experiment, ATeacherMayTrainInBf16AndAStudentMayNot) {
+  const auto experiment = parse_experiment(tiny_config());
+  EXPECT_EQ(experiment.train.precision, Precision::bf16);
+  EXPECT_EQ(experiment.distill.train.precision, Precision::fp32);
+}
+
 TEST(Experiment, ThePresetsAreReadStrictly) {
   for (const auto& preset : presets()) {
     const auto config = load_config(preset.name);

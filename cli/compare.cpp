@@ -1,0 +1,48 @@
+#include "piddm/recipe/compare.h"
+#include "cli/command.h"
+#include "piddm/core/config.h"
+
+namespace piddm::cli {
+
+namespace {
+
+struct Options {
+  std::string teacher, student, pidm, out = "runs/compare";
+  std::vector<std::string> settings;
+  bool matched = false, seeded = false;
+};
+
+void compare(const Context& context, const Options& o) {
+  json config = write_fields(CompareOptions{});
+  if (o.seeded) config["seed"] = context.seed;
+  config["matched"] = o.matched;
+  for (const auto& setting : o.settings) apply_setting(config, setting);
+  CompareOptions options;
+  read_fields(config, options);
+  check_output(o.out + "/compare.json", {});
+  const auto report = run_compare({o.teacher, o.student, o.pidm}, options, o.out, context.device());
+  context.print(report,
+                format_compare(report) + fmt::format("\nreport: {0}/compare.md, compare.csv, compare.json\n", o.out));
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app, Context& context) {
+  auto* command = add_command(app, context, "compare", "Every method on every task with the same models: one table");
+  auto o = std::make_shared<Options>();
+  command->add_option("--teacher", o->teacher, "run or model folder of a teacher");
+  command->add_option("--student", o->student, "run or model folder of its student");
+  command->add_option("--pidm", o->pidm, "run or model folder of a teacher trained with pidm.lambda > 0");
+  command->add_flag("--matched", o->matched, "the paper's compute-matched settings");
+  command
+      ->add_option("--set", o->settings,
+                   "key=value, e.g. cases=8, methods=[\"eci\",\"piddm\"] or settings.dflow.steps=20 (repeatable)")
+      ->allow_extra_args(false);
+  command->add_option("--out", o->out, "folder for the table and for what is already done")->capture_default_str();
+  command->callback([&context, o, command] {
+    o->seeded = command->count("--seed") > 0;
+    context.run = [&context, o] { compare(context, *o); };
+  });
+}
+
+}  // namespace piddm::cli

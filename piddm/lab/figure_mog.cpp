@@ -1,0 +1,293 @@
+#include "piddm/lab/figure_mog.h"
+
+#include "piddm/core/atomic_file.h"
+#include "piddm/core/json_text.h"
+#include "piddm/core/safetensors.h"
+#include "piddm/eval/table.h"
+#include "piddm/lab/distance.h"
+#include "piddm/lab/histogram.h"
+#include "piddm/lab/mixture_network.h"
+#include "piddm/lab/toy_distillation.h"
+#include "piddm/model/weights.h"
+#include "piddm/recipe/recipe.h"
+
+namespace piddm {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Options {
+  int64_t seed = 0;
+  int64_t samples = 4000;
+  double variance = 0.04;
+  double rho = 0.99999;
+  int64_t steps = 1000;
+  double weight = 300;
+  int64_t teacher_steps = 100;
+  int64_t pairs = 50000;
+  double lambda_train = 1;
+  double lambda_infer = 1;
+  MlpOptions student;
+  TrainOptions train;
+  LbfgsOptions refine;
+
+  Options() {
+    train.batch = 2048;
+    train.adam = {.lr = 1e-3, .clip = 0, .ema = 0};
+    train.schedule = ScheduleKind::constant;
+    train.log_every = 100;
+    refine = {.iterations = 80, .learning_rate = 3e-3, .tolerance_grad = 1e-7};
+  }
+
+  template <class V>
+  void fields(V&& f) {
+    f("seed", seed, "seed of every random number");
+    f("samples", samples, "samples of each method");
+    f("variance", variance, "variance of each coordinate of a component");
+    f("rho", rho, "correlation of the two coordinates");
+    f("steps", steps, "Euler steps of DPS and ECI");
+    f("weight", weight, "weight of DPS's guidance");
+    f("teacher_steps", teacher_steps, "Euler steps of the teacher that makes the pairs");
+    f("pairs", pairs, "noise-data pairs");
+    f("lambda_train", lambda_train, "weight of F in the distillation");
+    f("lambda_infer", lambda_infer, "weight of F in the refinement");
+    f("student", student, "the student");
+    f("train", train, "training of the student");
+    f("refine", refine, "latent refinement");
+  }
+};
+
+Tensor vector(double a, double b) { return torch::tensor({a, b}, torch::kFloat64); }
+
+GaussianMixture correlated(const Options& o) {
+  const auto covariance = o.variance * torch::stack({vector(1, o.rho), vector(o.rho, 1)});
+  return GaussianMixture({{1, vector(-1, -1), covariance}, {1, vector(1, 1), covariance}});
+}
+
+Tensor difference(const Tensor& x) {
+  const auto flat = x.flatten(1);
+  return flat.select(1, 0) - flat.select(1, 1);
+}
+
+Tensor constraint(const Tensor& x) { return difference(x).square(); }
+
+/// Both coordinates replaced by their mean.
+Tensor on_diagonal(const Tensor& x) { return x.mean(1, true).expand_as(x); }
+
+class Mog {
+ public:
+  Mog(const Options& o, const fs::path& out, torch::Device device)
+      : o_(o),
+        recipe_(out),
+        device_(device),
+        law_(correlated(o)),
+        process_(process_registry().at("linear")()),
+        network_(law_, process_),
+        first_(law_.marginal(vector(1, 0))),
+        difference_(law_.marginal(vector(1, -1))) {}
+
+  json run() {
+    const auto pairs = pairs_step();
+    const auto plain = student_step("plain", 0, pairs), physical = student_step("constrained", o_.lambda_train, pairs);
+    const auto step = recipe_.step("mog samples", sampling_settings(), {plain, physical}, [&](const fs::path& folder) {
+      sample_rivals();
+      sample_students(plain, physical);
+      write_safetensors(folder / "samples.safetensors", samples_);
+      write_file_atomically(folder / "rows.json", rows_.dump(2) + "\n");
+    });
+    rows_ = parse_json(read_file(step.folder / "rows.json", 1 << 24), "rows.json");
+    samples_ = read_safetensors(step.folder / "samples.safetensors").tensors;
+    draw();
+    const auto seed = static_cast<uint64_t>(o_.seed);
+    return {{"rows", rows_},
+            {"law", {{"std_difference", std::sqrt(difference_.covariances()[0].item<double>())}}},
+            {"floor",
+             {{"w1_x0", wasserstein_floor(first_, o_.samples, seed)},
+              {"w1_difference", wasserstein_floor(difference_, o_.samples, seed)}}}};
+  }
+
+ private:
+  json sampling_settings() const {
+    json settings = write_fields(o_);
+    settings.erase("train");
+    return settings;
+  }
+
+  Tensor noise(Stream stream, int64_t n) const {
+    return normal(static_cast<uint64_t>(o_.seed), stream, 0, n, {2, 1, 1}, torch::kFloat64).to(device_);
+  }
+
+  Tensor teacher(const Tensor& e, int64_t steps, double t_end = 0) {
+    torch::NoGradGuard no_grad;
+    return integrate_euler([&](const Tensor& x, const Tensor& t) { return network_(x, t); }, e, steps, t_end);
+  }
+
+  StepResult pairs_step() {
+    const json settings = {{"seed", o_.seed},
+                           {"pairs", o_.pairs},
+                           {"steps", o_.teacher_steps},
+                           {"variance", o_.variance},
+                           {"rho", o_.rho}};
+    return recipe_.step("mog pairs", settings, {}, [&](const fs::path& folder) {
+      const auto e = noise(Stream::pairs, o_.pairs);
+      const auto x = teacher(e, o_.teacher_steps);
+      write_safetensors(folder / "pairs.safetensors",
+                        {{"latents", e.to(torch::kFloat32).cpu()}, {"targets", x.to(torch::kFloat32).cpu()}});
+    });
+  }
+
+  StepResult student_step(const std::string& name, double lambda, const StepResult& pairs) {
+    const json settings = {{"seed", o_.seed},
+                           {"lambda", lambda},
+                           {"student", write_fields(o_.student)},
+                           {"train", write_fields(o_.train)},
+                           {"threads", at::get_num_threads()}};
+    return recipe_.step("mog student " + name, settings, {pairs}, [&](const fs::path& folder) {
+      const auto data = read_safetensors(pairs.folder / "pairs.safetensors").tensors;
+      Mlp student(o_.student, static_cast<uint64_t>(o_.seed));
+      student.to(device_);
+      ToyDistillation objective(student, data.at("latents").to(device_), data.at("targets").to(device_), constraint,
+                                lambda, o_.train.batch, static_cast<uint64_t>(o_.seed));
+      distill_toy(student, objective, o_.train, folder / "run", "student " + name);
+      write_safetensors(folder / "student.safetensors", weights_of(student));
+    });
+  }
+
+  /// After an optimisation the last output evaluation is not counted.
+  void add(const std::string& name, Network& network, const std::function<Tensor(const Tensor& e)>& method,
+           bool optimised = false) {
+    const WorkMeter meter(network);
+    const auto x = method(noise(Stream::latents, o_.samples)).detach().to(torch::kCPU, torch::kFloat64).flatten(1);
+    const auto spent = meter.spent();
+    const auto d = difference(x);
+    const double n = static_cast<double>(o_.samples);
+    rows_.push_back({{"method", name},
+                     {"std_difference", d.std().item<double>()},
+                     {"max_difference", d.abs().max().item<double>()},
+                     {"w1_difference", wasserstein(d, difference_)},
+                     {"w1_x0", wasserstein(x.select(1, 0), first_)},
+                     {"std_component", (x.select(1, 0).abs() - 1).std().item<double>()},
+                     {"nfe", static_cast<double>(spent.forward) / n - (optimised ? 1 : 0)},
+                     {"backward", static_cast<double>(spent.backward) / n}});
+    samples_[name] = x;
+  }
+
+  void add_guided(const std::string& name, GuidanceUnit unit, double t_end) {
+    const ToyGuidance guidance{.steps = o_.steps, .weight = o_.weight, .unit = unit, .t_end = t_end};
+    add(name, network_, [&](const Tensor& e) { return sample_guided(network_, *process_, constraint, guidance, e); });
+  }
+
+  void sample_rivals() {
+    add("law", network_, [&](const Tensor&) {
+      return law_.sample(static_cast<uint64_t>(o_.seed), Stream::coefficients, 0, o_.samples);
+    });
+    for (const auto& [steps, t_end] :
+         std::vector<std::pair<int64_t, double>>{{o_.teacher_steps, 0.0}, {o_.steps, 0.0}, {o_.steps, 1e-3}})
+      add(fmt::format("teacher, {} steps{}", steps, t_end > 0 ? " to 1e-3" : ""), network_,
+          [&, steps = steps, t_end = t_end](const Tensor& e) { return teacher(e, steps, t_end); });
+    add_guided("dps a time", GuidanceUnit::per_time, 0);
+    add_guided("dps a time to 1e-3", GuidanceUnit::per_time, 1e-3);
+    add_guided("dps a step", GuidanceUnit::per_step, 0);
+    add_guided("dps a step to 1e-3", GuidanceUnit::per_step, 1e-3);
+    for (const auto mode : {ToyEciNoise::fixed, ToyEciNoise::resample, ToyEciNoise::ddim})
+      add("eci " + enum_names(mode).at(static_cast<size_t>(mode)), network_, [&](const Tensor& e) {
+        return sample_eci(network_, *process_, on_diagonal, mode, o_.steps, e, static_cast<uint64_t>(o_.seed));
+      });
+  }
+
+  void sample_students(const StepResult& plain, const StepResult& physical) {
+    Mlp student(o_.student, 0);
+    student.to(device_);
+    const auto one_step = [&](const Tensor& e) { return student_output(student, e.to(torch::kFloat32)); };
+    load(student, plain);
+    add("distilled", student, one_step);
+    load(student, physical);
+    add("piddm-1", student, one_step);
+    add(
+        "piddm-ref", student,
+        [&](const Tensor& e) {
+          const auto refined = refine_latents(student, constraint, o_.lambda_infer, o_.refine, e.to(torch::kFloat32));
+          return student_output(student, refined);
+        },
+        true);
+  }
+
+  static void load(Mlp& student, const StepResult& step) {
+    const auto file = step.folder / "student.safetensors";
+    load_weights(student, read_safetensors(file).tensors, file.string());
+  }
+
+  Canvas chart(const std::string& title, const std::string& label, const HistogramRange& range,
+               const std::vector<std::string>& names, const std::function<Tensor(const Tensor&)>& value) const {
+    std::vector<Curve> curves;
+    for (const auto& name : names) curves.push_back(histogram_curve(name, value(samples_.at(name)), range));
+    return line_chart(curves, title, label, "density");
+  }
+
+  void draw() const {
+    const auto first = [](const Tensor& x) { return x.select(1, 0); };
+    const std::vector<std::string> main = {"law", "dps a time to 1e-3", "eci fixed", "eci resample", "piddm-ref"};
+    const std::vector<std::string> spread = {"law", "dps a time", "dps a time to 1e-3", "piddm-1", "piddm-ref"};
+    arrange_pictures({chart("first coordinate", "x_0", {-2.2, 2.2, 88}, main, first),
+                      chart("constraint deviation", "x_0 - x_1", {-5e-3, 5e-3, 100}, spread, difference)},
+                     2)
+        .write_png(recipe_.root() / "figure-mog.png");
+    Table table(
+        {"method", "std_difference", "max_difference", "w1_difference", "w1_x0", "std_component", "nfe", "backward"});
+    for (const auto& row : rows_) {
+      std::vector<std::string> cells = {row.at("method").get<std::string>()};
+      for (const auto& [key, value] : row.items())
+        if (key != "method") cells.push_back(fmt::format("{:.9g}", value.get<double>()));
+      table.add_row(cells);
+    }
+    write_file_atomically(recipe_.root() / "methods.csv", table.csv());
+  }
+
+  Options o_;
+  Recipe recipe_;
+  torch::Device device_;
+  GaussianMixture law_;
+  ProcessPtr process_;
+  MixtureNetwork network_;
+  GaussianMixture first_, difference_;  // laws of x_0 and of x_0 - x_1
+  json rows_ = json::array();
+  TensorMap samples_;
+};
+
+json run(const json& settings, const fs::path& out, torch::Device device) {
+  Options o;
+  read_fields(settings, o);
+  require<UsageError>(o.seed >= 0 && o.samples >= 2 && o.pairs >= 1, "figure-mog: sizes and seed must be positive");
+  require<UsageError>(o.student.dimension == 2 && !o.student.time, "figure-mog: the student maps 2 numbers to 2");
+  return Mog(o, out, device).run();
+}
+
+std::string format(const json& report) {
+  Table table({"method", "std(x0-x1)", "max|x0-x1|", "W1(x0-x1)", "W1(x0)", "std in a mode", "NFE", "backward"});
+  for (const auto& row : report.at("rows")) {
+    const auto cell = [&](const char* key) { return format_number(row.at(key).get<double>()); };
+    table.add_row({row.at("method").get<std::string>(), cell("std_difference"), cell("max_difference"),
+                   cell("w1_difference"), cell("w1_x0"), cell("std_component"), cell("nfe"), cell("backward")});
+  }
+  return table.markdown() +
+         fmt::format(
+             "\nThe law: std(x0-x1) {}, std in a mode 0.2. W1 of true samples (95th percentile): x0-x1 {}, x0 {}\n",
+             format_number(report.at("law").at("std_difference").get<double>()),
+             format_number(report.at("floor").at("w1_difference").get<double>()),
+             format_number(report.at("floor").at("w1_x0").get<double>()));
+}
+
+}  // namespace
+
+LabRecipe figure_mog() {
+  const auto options = [](LabScale scale) {
+    Options o;
+    o.samples = scale == LabScale::smoke ? 2000 : scale == LabScale::small ? 10000 : 50000;
+    o.train.steps = scale == LabScale::smoke ? 2500 : scale == LabScale::small ? 10000 : 25000;
+    return write_fields(o);
+  };
+  return {options, run, format};
+}
+
+}  // namespace piddm

@@ -1,0 +1,36 @@
+#pragma once
+// The laboratory: small experiments in which the truth is known, as recipes behind `piddm reproduce`.
+//
+// Each writes into its own folder
+//   OUT/report.json              numbers, options (seed included) and machine
+//   OUT/report.md, *.csv, *.png  tables, curves and pictures
+//   OUT/steps/                   results of its steps under the hash of what they depend on: a second run computes nothing
+//
+// A new experiment is a file pair with one function that returns a LabRecipe, and one line in registry.cpp.
+
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "piddm/core/registry.h"
+#include "piddm/core/tensor.h"
+
+namespace piddm {
+
+/// smoke: seconds, to see that it works; small: minutes on a CPU; paper: the paper's sizes.
+enum class LabScale { smoke, small, paper };
+inline std::vector<std::string> enum_names(LabScale) { return {"smoke", "small", "paper"}; }
+LabScale parse_scale(const std::string& name);
+
+struct LabRecipe {
+  std::function<json(LabScale)> options;  ///< every setting at this scale, the seed among them
+  std::function<json(const json& options, const std::filesystem::path& out, torch::Device device)> run;  ///< the report
+  std::function<std::string(const json& report)> format;  ///< tables for a terminal; Markdown that reads well as text
+};
+
+const Registry<LabRecipe()>& lab_registry();
+
+/// Runs a recipe in `out` and writes report.json and report.md there; the report has options, machine and seconds added.
+json run_lab(const std::string& name, const json& options, const std::filesystem::path& out, torch::Device device);
+
+}  // namespace piddm

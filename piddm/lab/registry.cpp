@@ -1,0 +1,48 @@
+#include <algorithm>
+
+#include "piddm/core/atomic_file.h"
+#include "piddm/core/device.h"
+#include "piddm/core/stopwatch.h"
+#include "piddm/lab/figure_jensen.h"
+#include "piddm/lab/figure_mog.h"
+#include "piddm/lab/lab.h"
+#include "piddm/lab/theory.h"
+#include "piddm/lab/training_gap.h"
+
+namespace piddm {
+
+LabScale parse_scale(const std::string& name) {
+  const auto names = enum_names(LabScale{});
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) throw UsageError("{}", unknown_name_message("scale", name, names));
+  return static_cast<LabScale>(found - names.begin());
+}
+
+const Registry<LabRecipe()>& lab_registry() {
+  static const Registry<LabRecipe()> registry(
+      "experiment",
+      {
+          {"figure-jensen", "posterior-mean guidance against the exact conditional velocity (Fig. 2a-c)",
+           figure_jensen},
+          {"figure-mog", "DPS, ECI and PIDDM on a nearly singular mixture (appendix)", figure_mog},
+          {"figure-training-gap", "the diffusion loss of Stokes with and without PIDM's residual (Fig. 2d)",
+           figure_training_gap},
+          {"theory", "the low-rank Gaussian of the appendix: both theorems in numbers", theory},
+      });
+  return registry;
+}
+
+json run_lab(const std::string& name, const json& options, const std::filesystem::path& out, torch::Device device) {
+  const auto recipe = lab_registry().at(name)();
+  const Stopwatch watch;
+  json report = recipe.run(options, out, device);
+  report["experiment"] = name;
+  report["options"] = options;
+  report["seconds"] = watch.seconds();
+  report["machine"] = describe_machine();
+  write_file_atomically(out / "report.json", report.dump(2) + "\n");
+  write_file_atomically(out / "report.md", recipe.format(report));
+  return report;
+}
+
+}  // namespace piddm
