@@ -51,6 +51,7 @@ bench: configure
 	@$(call BENCH,spectral,spectral)
 	@$(call BENCH,fno,fno)
 	@$(call BENCH,fno --grid 32 64 --batch 32 --width 16 --modes 12 --lifting 48 --projection 48,fno-small)
+	@$(call BENCH,fno --grid 32 64 --batch 32 --width 32 --modes 12 --lifting 48 --projection 48,fno-small32)
 	@$(call BENCH,train,train)
 	@$(call BENCH,sample,sample)
 

@@ -88,6 +88,9 @@ std::pair<double, double> tolerance(Precision precision) {
   }
 }
 
+/// Without gradients of the weights the share of the times is summed in another order.
+constexpr double kTimeRounding = 2e-6;
+
 class FusedFno : public ::testing::TestWithParam<Size> {
  protected:
   void SetUp() override {
@@ -136,7 +139,7 @@ TEST_P(FusedFno, NoGradFrozenWeightsAndRecomputingGiveTheSame) {
   {
     torch::NoGradGuard no_grad;
     poison();
-    EXPECT_TRUE(torch::equal((*fused_)(x, t), want.y));
+    EXPECT_LT(error_of((*fused_)(x, t), want.y), kTimeRounding);
   }
   auto options = options_of(GetParam(), SpectralForm::fused);
   options.recompute = true;
@@ -149,7 +152,7 @@ TEST_P(FusedFno, NoGradFrozenWeightsAndRecomputingGiveTheSame) {
   poison();
   auto input = x.clone().requires_grad_(true);
   ((*fused_)(input, t) * target).sum().backward();
-  EXPECT_TRUE(torch::equal(input.grad(), want.dx));
+  EXPECT_LT(error_of(input.grad(), want.dx), kTimeRounding);
 }
 
 // Odd, prime, above and below the tiles of 16 points, 8 channels and 8 frequencies; one sample, and batches that are multiples of nothing.
