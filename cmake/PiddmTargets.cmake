@@ -1,31 +1,35 @@
-# piddm_library(core SOURCES a.cpp b.cpp LINK ops): the static library piddm_core from piddm/core.
+# piddm_library(core SOURCES a.cpp b.cpp LINK ops): the static library piddm_core from piddm/core. GLUE: compiled at -O1, its time is spent in others.
 function(piddm_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "GLUE" "" "SOURCES;LINK" ${ARGN})
   set(target piddm_${name})
+  set(level)
+  if(ARG_GLUE)
+    set(level _light)
+  endif()
   add_library(${target} STATIC ${ARG_SOURCES})
   add_library(piddm::${name} ALIAS ${target})
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
   target_include_directories(${target} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated> $<INSTALL_INTERFACE:include>)
   target_compile_features(${target} PUBLIC cxx_std_20)
-  target_link_libraries(${target} PUBLIC piddm::torch PRIVATE $<BUILD_INTERFACE:piddm_options>)
+  target_link_libraries(${target} PUBLIC piddm::torch PRIVATE $<BUILD_INTERFACE:piddm${level}_options>)
   foreach(dep IN LISTS ARG_LINK)
     target_link_libraries(${target} PUBLIC piddm_${dep})
   endforeach()
-  target_precompile_headers(${target} REUSE_FROM piddm_pch)
+  target_precompile_headers(${target} REUSE_FROM piddm${level}_pch)
   set_property(GLOBAL APPEND PROPERTY PIDDM_LIBRARIES ${target})
 endfunction()
 
-# piddm_test(core SOURCES a_test.cpp LINK core): the GoogleTest program test_core, one ctest entry. Flags: piddm_test_options (tests/CMakeLists.txt).
+# piddm_test(core SOURCES a_test.cpp LINK core): the GoogleTest program test_core, one ctest entry. 
 function(piddm_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
   add_executable(test_${name} ${ARG_SOURCES})
-  target_link_libraries(test_${name} PRIVATE piddm_test_options piddm_testing)
+  target_link_libraries(test_${name} PRIVATE piddm_light_options piddm_testing)
   foreach(dep IN LISTS ARG_LINK)
     target_link_libraries(test_${name} PRIVATE piddm_${dep})
   endforeach()
   target_compile_definitions(test_${name} PRIVATE PIDDM_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/golden")
-  target_precompile_headers(test_${name} REUSE_FROM piddm_test_pch)
+  target_precompile_headers(test_${name} REUSE_FROM piddm_light_pch)
   add_test(NAME ${name} COMMAND test_${name})
   set_tests_properties(${name} PROPERTIES ENVIRONMENT GOMP_SPINCOUNT=3000)  # waiting threads sleep: a busy machine is no slower by factors
 endfunction()
