@@ -1,6 +1,6 @@
 #include "cli/command.h"
 #include "piddm/core/config.h"
-#include "piddm/model/fno.h"
+#include "piddm/model/network_registry.h"
 #include "piddm/recipe/experiment.h"
 
 namespace piddm::cli {
@@ -25,8 +25,7 @@ Experiment experiment_of(const Context& context, const Options& o) {
 
 void train(const Context& context, const Options& o) {
   if (o.keys) {
-    context.print(write_fields(Experiment{}),
-                  describe_fields<Experiment>() + "\n# model options\n" + describe_fields<FnoOptions>({}, "model"));
+    context.print(write_fields(Experiment{}), describe_fields<Experiment>() + describe_networks("model"));
     return;
   }
   require<UsageError>(!o.preset.empty() || o.resume, "name a preset (`piddm list presets`) or a .toml file");

@@ -28,7 +28,7 @@ struct Options {
   int64_t pairs = 50000;
   double lambda_train = 1;
   double lambda_infer = 1;
-  MlpOptions student;
+  MlpOptions student = {.time = false};
   TrainOptions train;
   LbfgsOptions refine;
 
@@ -259,7 +259,8 @@ json run(const json& settings, const fs::path& out, torch::Device device) {
   Options o;
   read_fields(settings, o);
   require<UsageError>(o.seed >= 0 && o.samples >= 2 && o.pairs >= 1, "figure-mog: sizes and seed must be positive");
-  require<UsageError>(o.student.dimension == 2 && !o.student.time, "figure-mog: the student maps 2 numbers to 2");
+  require<UsageError>(o.student.channels == 2 && o.student.points == 1 && !o.student.time,
+                      "figure-mog: the student maps 2 numbers to 2");
   return Mog(o, out, device).run();
 }
 

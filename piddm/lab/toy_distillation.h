@@ -6,8 +6,8 @@
 
 #include <filesystem>
 
-#include "piddm/lab/mlp.h"
 #include "piddm/lab/toy_samplers.h"
+#include "piddm/model/mlp.h"
 #include "piddm/numerics/lbfgs.h"
 #include "piddm/train/batches.h"
 #include "piddm/train/trainer.h"

@@ -1,28 +1,8 @@
 #include "piddm/model/network.h"
 
-#include "piddm/core/registry.h"
-#include "piddm/model/fno.h"
+#include "piddm/model/network_registry.h"
 
 namespace piddm {
-
-namespace {
-
-using NetworkRegistry = Registry<NetworkPtr(const json&, uint64_t)>;
-
-const NetworkRegistry& network_registry() {
-  static const NetworkRegistry registry("model",
-                                        {
-                                            {"fno", "Fourier neural operator with time encoding (the paper's network)",
-                                             [](const json& options, uint64_t seed) -> NetworkPtr {
-                                               FnoOptions fno;
-                                               read_fields(options, fno, "model");
-                                               return std::make_shared<Fno>(fno, seed);
-                                             }},
-                                        });
-  return registry;
-}
-
-}  // namespace
 
 Tensor Network::replayed(const Tensor& x, const Tensor& t) {
   size_t weights = 0;

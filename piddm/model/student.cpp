@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "piddm/model/grid_transfer.h"
 #include "piddm/numerics/sine_transform.h"
 
 namespace piddm {
@@ -22,7 +23,10 @@ Student::Student(const Model& model, const HeadOptions& heads)
   const auto options = network_->parameters().front().options().requires_grad(false);
   const int64_t n = model.pde->grid();
   if (heads_.band_limited) {
-    const auto modes = network_->options_json().at("modes").get<std::vector<int64_t>>();
+    const auto sizes = network_->options_json();
+    require<UsageError>(sizes.contains("modes"), "heads.band_limited: a network of type '{}' has no Fourier modes",
+                        network_->type());
+    const auto modes = sizes.at("modes").get<std::vector<int64_t>>();
     basis_ = std::make_unique<SpectralBasis>(modes[0], modes[1], n, n, options);
   }
   require<UsageError>(!heads_.bounded || heads_.bounded_gain > 0, "heads.bounded_gain: must be positive, got {}",
@@ -45,7 +49,8 @@ Tensor Student::shaped(const Tensor& field, const Channel& channel) const {
 }
 
 Tensor Student::operator()(const Tensor& e) const {
-  const auto latent = heads_.band_limited ? band_limit(e, *basis_) : e;
+  const auto on_own_grid = resample(e, pde_->grid());
+  const auto latent = heads_.band_limited ? band_limit(on_own_grid, *basis_) : on_own_grid;
   const auto t = torch::ones({1}, latent.options().requires_grad(false));
   const auto z = process_->clean(latent, (*network_)(latent, t), t);
   if (!heads_.smooth && !heads_.bounded && !heads_.constant && !heads_.constrained) return z;

@@ -1,7 +1,7 @@
 // A teacher learns under every process: an MLP trained by flow matching on a Gaussian mixture approaches the exact velocity.
 
 #include "piddm/lab/distance.h"
-#include "piddm/lab/mlp.h"
+#include "piddm/model/mlp.h"
 #include "piddm/train/flow_matching.h"
 #include "tests/testing.h"
 
@@ -21,7 +21,7 @@ TEST_P(TeacherUnder, FlowMatchingApproachesTheExactVelocityAndSamplesTheLaw) {
   constexpr int64_t kSamples = 4096, kCheck = 2000;
   const auto process = process_registry().at(GetParam())();
   const auto law = two_points();
-  Mlp network({.width = 64, .time = true}, 1);
+  Mlp network({.width = 64}, 1);
   FlowMatching objective(network, process, law.sample(1, Stream::coefficients, 0, kSamples).to(torch::kFloat32), 512,
                          1);
   testing::TempDir dir;

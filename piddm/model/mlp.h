@@ -1,19 +1,21 @@
 #pragma once
-// A multilayer perceptron for toys: ReLU between full maps on the flattened sample, with t as one more input if asked for (a teacher) or without (a
-// one-step student). Weights and biases start uniform in +-1/sqrt(inputs).
+// A multilayer perceptron for mixtures and other toys: ReLU between full maps on the flattened sample, with t as one more input (a teacher) or without
+// (a one-step student). Weights and biases start uniform in +-1/sqrt(inputs). It belongs to one grid.
 
 #include "piddm/model/network.h"
 
 namespace piddm {
 
 struct MlpOptions {
-  int64_t dimension = 2;
+  int64_t channels = 2;
+  int64_t points = 1;
   int64_t width = 100;
   int64_t layers = 2;
-  bool time = false;
+  bool time = true;
   template <class V>
   void fields(V&& f) {
-    f("dimension", dimension, "entries of a sample, in and out");
+    f("channels", channels, "field channels in and out");
+    f("points", points, "points of the grid, H W");
     f("width", width, "units of a hidden layer");
     f("layers", layers, "hidden layers");
     f("time", time, "whether t is an input");

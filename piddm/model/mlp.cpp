@@ -1,17 +1,19 @@
-#include "piddm/lab/mlp.h"
+#include "piddm/model/mlp.h"
 
 #include <cmath>
 
 #include "piddm/core/rng.h"
+#include "piddm/model/inputs.h"
 
 namespace piddm {
 
-Mlp::Mlp(const MlpOptions& options, uint64_t seed) : options_(options) {
-  require<UsageError>(options.dimension >= 1 && options.width >= 1 && options.layers >= 1,
-                      "mlp: every size must be at least 1");
-  for (int64_t i = 0; i <= options.layers; ++i) {
-    const int64_t in = i == 0 ? options.dimension + (options.time ? 1 : 0) : options.width;
-    const int64_t out = i == options.layers ? options.dimension : options.width;
+Mlp::Mlp(const MlpOptions& o, uint64_t seed) : options_(o) {
+  require<UsageError>(o.channels >= 1 && o.points >= 1 && o.width >= 1 && o.layers >= 1,
+                      "model: sizes must be positive");
+  const int64_t entries = o.channels * o.points;
+  for (int64_t i = 0; i <= o.layers; ++i) {
+    const int64_t in = i == 0 ? entries + (o.time ? 1 : 0) : o.width;
+    const int64_t out = i == o.layers ? entries : o.width;
     const auto draw = (2 * uniform(seed, Stream::parameters, i, 1, {out * (in + 1)}).flatten() - 1) / std::sqrt(in);
     maps_.emplace_back(register_parameter(fmt::format("weight{}", i), draw.narrow(0, 0, out * in).reshape({out, in})),
                        register_parameter(fmt::format("bias{}", i), draw.narrow(0, out * in, out).clone()));
@@ -19,6 +21,9 @@ Mlp::Mlp(const MlpOptions& options, uint64_t seed) : options_(options) {
 }
 
 Tensor Mlp::forward(const Tensor& x, const Tensor& t) {
+  check_inputs("mlp", x, t, options_.channels);
+  require<DataError>(x.size(2) * x.size(3) == options_.points, "[mlp] made for {} points (model.points), got {}",
+                     options_.points, shape_string(x));
   auto h = x.flatten(1);
   if (options_.time) h = torch::cat({h, t.to(x.dtype()).view({-1, 1}).expand({x.size(0), 1})}, 1);
   for (size_t i = 0; i < maps_.size(); ++i)

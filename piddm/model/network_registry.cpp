@@ -1,0 +1,60 @@
+#include "piddm/model/network_registry.h"
+
+#include "piddm/model/autoencoder.h"
+#include "piddm/model/ffno.h"
+#include "piddm/model/fno.h"
+#include "piddm/model/mlp.h"
+#include "piddm/model/unet.h"
+
+namespace piddm {
+
+namespace {
+
+using NetworkRegistry = Registry<NetworkPtr(const json&, uint64_t)>;
+
+struct NetworkType {
+  NetworkRegistry::Entry entry;
+  std::string (*describe)(const std::string& prefix);
+};
+
+template <class N, class Options>
+NetworkType network_type(const char* name, const char* summary) {
+  const auto make = [](const json& given, uint64_t seed) -> NetworkPtr {
+    Options options;
+    read_fields(given, options, "model");
+    return std::make_shared<N>(options, seed);
+  };
+  return {{name, summary, make}, [](const std::string& prefix) { return describe_fields<Options>({}, prefix); }};
+}
+
+const std::vector<NetworkType>& network_types() {
+  static const std::vector<NetworkType> types = {
+      network_type<Fno, FnoOptions>("fno", "Fourier neural operator with time encoding (the paper's network)"),
+      network_type<Ffno, FfnoOptions>("ffno", "factorised Fourier neural operator: one spectrum an axis, compact"),
+      network_type<Unet, UnetOptions>("unet", "convolutional U-Net with attention on the coarse levels"),
+      network_type<Autoencoder, AutoencoderOptions>("autoencoder", "convolutional auto-encoder, no skip connections"),
+      network_type<Mlp, MlpOptions>("mlp", "multilayer perceptron on the flattened sample, for mixtures and toys"),
+  };
+  return types;
+}
+
+}  // namespace
+
+const NetworkRegistry& network_registry() {
+  static const NetworkRegistry registry = [] {
+    std::vector<NetworkRegistry::Entry> entries;
+    for (const auto& type : network_types()) entries.push_back(type.entry);
+    return NetworkRegistry("model", entries);
+  }();
+  return registry;
+}
+
+std::string describe_networks(const std::string& prefix) {
+  std::string text;
+  for (const auto& type : network_types())
+    text +=
+        fmt::format("\n# {}.type = \"{}\": {}\n{}", prefix, type.entry.name, type.entry.summary, type.describe(prefix));
+  return text;
+}
+
+}  // namespace piddm

@@ -1,0 +1,16 @@
+#pragma once
+// Every type of network by name. A new one is its file pair and one line of the table in network_registry.cpp.
+
+#include <string>
+
+#include "piddm/core/registry.h"
+#include "piddm/model/network.h"
+
+namespace piddm {
+
+const Registry<NetworkPtr(const json& options, uint64_t seed)>& network_registry();
+
+/// The options of every type, one "PREFIX.key = default    # meaning" line each under a line with the type, for `--keys`.
+std::string describe_networks(const std::string& prefix);
+
+}  // namespace piddm

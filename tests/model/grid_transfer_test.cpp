@@ -1,0 +1,91 @@
+#include "piddm/model/grid_transfer.h"
+
+#include "piddm/model/student.h"
+#include "tests/testing.h"
+#include "tests/tiny.h"
+
+namespace piddm {
+namespace {
+
+using testing::relative_error;
+
+/// cos(2 pi (3 x - 2 y) + 1) + 0.5 sin(2 pi 5 y) - 0.2 at the cell centres.
+Tensor smooth_field(int64_t n) {
+  const auto s = (torch::arange(n, torch::kFloat64) + 0.5) / static_cast<double>(n);
+  const auto x = s.unsqueeze(1), y = s.unsqueeze(0);
+  return torch::cos(2 * M_PI * (3 * x - 2 * y) + 1) + 0.5 * torch::sin(2 * M_PI * 5 * y) - 0.2;
+}
+
+TEST(Resample, IsExactForTheModesOfBothGrids) {
+  for (const auto& [from, to] : std::vector<std::pair<int64_t, int64_t>>{{16, 32}, {32, 16}, {16, 21}, {13, 11}})
+    EXPECT_LT(relative_error(resample(smooth_field(from), to), smooth_field(to)), 1e-13) << from << " to " << to;
+}
+
+TEST(Resample, GivesItsOwnGridBack) {
+  const auto x = torch::randn({2, 3, 8, 8});
+  EXPECT_TRUE(resample(x, 8).is_same(x));
+}
+
+TEST(Resample, KeepsTheMeanAndActsOnEachPlane) {
+  const auto x = torch::randn({2, 3, 8, 8}, torch::kFloat64);
+  const auto y = resample(x, 20);
+  EXPECT_LT(relative_error(y.mean({2, 3}), x.mean({2, 3})), 1e-12);
+  EXPECT_LT(relative_error(y[1][2], resample(x[1][2], 20)), 1e-13);
+}
+
+TEST(Resample, RefusesOblongGrids) {
+  EXPECT_ERROR(resample(torch::zeros({1, 2, 4, 5}), 8), ExitCode::data, "[resample] expected a square grid");
+}
+
+TEST(Resample, IsDifferentiable) {
+  const auto x = torch::randn({1, 1, 6, 6}, torch::kFloat64);
+  EXPECT_LT(testing::gradient_error([](const Tensor& v) { return resample(v, 9).pow(3).sum(); }, x), 1e-7);
+}
+
+TEST(OnGrid, ChangesTheGridAlone) {
+  const auto model = testing::tiny_student();
+  const auto fine = on_grid(model, 32);
+  EXPECT_EQ(fine.pde->grid(), 32);
+  EXPECT_EQ(fine.pde->name(), model.pde->name());
+  EXPECT_EQ(fine.network, model.network);
+  EXPECT_EQ(model.pde->grid(), testing::kTinyGrid);
+}
+
+TEST(OnGrid, StudentCarriesTheLatentOver) {
+  const auto model = testing::tiny_student();
+  const auto e = model.latents(3, Stream::latents, 5, 2);
+  const Student fine(on_grid(model, 32));
+  EXPECT_EQ(fine(e).sizes(), (std::vector<int64_t>{2, 2, 32, 32}));
+  EXPECT_TRUE(fine(e).equal(fine(resample(e, 32))));
+}
+
+class ModeNetworks : public ::testing::TestWithParam<std::string> {
+ protected:
+  /// Relative distance of the samples on twice the grid, averaged over 2x2 cells, from those on the grid.
+  double distance(int64_t n, bool white) const {
+    const torch::NoGradGuard no_grad;
+    const auto coarse = on_grid(model, n), fine = on_grid(model, 2 * n);
+    const auto e = model.latents(3, Stream::latents, 0, 4);
+    const auto y = Student(fine)(white ? fine.latents(3, Stream::latents, 0, 4) : e);
+    return relative_error(torch::avg_pool2d(y, 2), Student(coarse)(e));
+  }
+
+  Model model = [] {
+    auto student = testing::tiny_student();
+    json options = {{"modes", {4, 4}}, {"width", 8}, {"layers", 3}, {"time_features", 8}};
+    student.network = make_network(GetParam(), options, 3);
+    return student;
+  }();
+};
+
+TEST_P(ModeNetworks, BandLimitedStudentGivesTheSameSamplesOnTwiceTheGrid) {
+  EXPECT_LT(distance(16, false), 0.1);
+  EXPECT_LT(distance(32, false), 0.03);
+  EXPECT_GT(distance(16, true), 0.5);  // white noise of the fine grid is another latent
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, ModeNetworks, ::testing::Values("fno", "ffno"),
+                         [](const auto& test) { return test.param; });
+
+}  // namespace
+}  // namespace piddm
