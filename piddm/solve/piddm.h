@@ -6,9 +6,15 @@
 //              x = x_mix at the end (hard replacement), or d(e) with the replacement off; M in x_mix leaves noisy values out (target.h)
 //
 // Both terms are per-sample means: the first over the observed entries in network units, the second in the PDE's unit of R or, preconditioned,
-// over L^-1 r / std(u), L the PDE's fast solver: the error of u that the residual stands for, so that lambda = 1 weighs both alike.
+// over L^-1 r / std(u), L the PDE's fast solver: the error of u that the residual stands for, so that lambda weighs errors of one kind. The objective
+// is a sum of squares, |rows|^2, which is what gauss-newton works on.
+//
+// A case may have several starts: of `candidates` latents, evaluated once each without gradients, the `starts` with the lowest objective are
+// optimised side by side, and the best end is the answer. Latent j of case i is a function of (seed, i, j). task.iterations = 0 takes the best
+// candidate as it is; a student that knows mask and values needs no more than that, and would take them in output().
 
 #include "piddm/model/student.h"
+#include "piddm/solve/equation_rows.h"
 #include "piddm/solve/latents.h"
 #include "piddm/solve/method.h"
 #include "piddm/solve/target.h"
@@ -18,23 +24,28 @@ namespace piddm {
 struct PiddmOptions {
   LatentOptions refine{LatentOptimizer::gd, 0, 10};
   LatentOptions task{LatentOptimizer::lbfgs, 80, 0.05};
-  double lambda = 1;
+  double lambda = -1;
   double boundary = 0;
   bool precondition = true;
   bool hard = true;
+  int64_t starts = 1;
+  int64_t candidates = 1;
   int64_t batch = 32;
 
   template <class V>
   void fields(V&& f) {
     f("refine", refine, "latent refinement of generated samples; iterations = 0: none");
     f("task", task, "latent optimisation of the tasks");
-    f("lambda", lambda, "weight of the residual in the tasks");
+    f("lambda", lambda,
+      "weight of the residual in the tasks; negative: 10 where it is preconditioned, else the paper's 1");
     f("boundary", boundary,
       "weight of boundary and initial conditions beside lambda, in tasks and refinement; 0: none");
     f("precondition", precondition,
       "measure the residual by the solution error it stands for, where the PDE has a fast solver");
     f("hard", hard, "replace observed entries in the sample");
-    f("batch", batch, "samples optimised together; does not change the result");
+    f("starts", starts, "tasks: latents optimised for each case, the best is kept; each takes task.iterations");
+    f("candidates", candidates, "tasks: latents tried for each case, the best of them are the starts");
+    f("batch", batch, "latents optimised together; does not change the result");
   }
 };
 
@@ -45,17 +56,31 @@ class PiddmMethod : public Method {
   Samples generate(int64_t first, int64_t n, uint64_t seed) override;
   Samples solve(const Observation& observation, uint64_t seed) override;
 
-  /// The objective of Algorithm 3, one value a sample; for tests and for other optimisers.
-  Tensor task_loss(const Tensor& e, const Target& target) const;
+  /// The objective of Algorithm 3, one value a sample: |task_rows|^2.
+  Tensor task_loss(const Tensor& e, const Target& target) const { return task_rows(e, target).square().sum(1); }
+  Tensor task_rows(const Tensor& e, const Target& target) const;  ///< [B,M]
+
+  /// [n] int64: evaluations each case of the last solve took, over all its candidates and starts.
+  const Tensor& evaluations() const { return evaluations_; }
 
  private:
-  Tensor plain_norm(const Tensor& z) const;
-  Tensor residual_norm(const Tensor& z) const;
+  /// The student's answer to latents, for samples of which `target` is known.
+  Tensor output(const Tensor& e, const Target& target) const;
+
+  /// Residual (and boundary) rows, |rows|^2 their weighted mean square: [B,M].
+  Tensor physics_rows(const Tensor& z, bool precondition) const;
+
+  /// Latents of the cases first, first+1, ... to start from: [cases * starts,...].
+  Tensor starts_of(const Target& target, uint64_t seed, int64_t first) const;
+  Tensor best_latents(const Target& target, uint64_t seed, int64_t first);
   Samples finish(const std::vector<Tensor>& parts, const WorkMeter& meter, double seconds, bool optimised) const;
 
   Model model_;
   Student student_;
+  EquationRows rows_;
   PiddmOptions options_;
+  Tensor evaluations_;
+  int64_t tangents_ = 0;  ///< evaluations the meter does not see
 };
 
 }  // namespace piddm
