@@ -24,13 +24,25 @@ Names list_presets() {
 Names list_metrics() {
   return {{"mmse", "mean square difference of the pixelwise means"},
           {"smse", "mean square difference of the pixelwise standard deviations"},
+          {"swd", "sliced Wasserstein distance over 128 fixed directions"},
+          {"apdd", "relative difference of the average pairwise distance"},
+          {"spectrum_error", "RMS difference of the power spectra in decades"},
+          {"fpd", "Frechet Poseidon distance of u; needs --poseidon"},
+          {"frechet_teacher", "stand-in for fpd in the features of a teacher; needs --features"},
           {"pde_error", "mean square residual in the PDE's unit"},
           {"rel_residual", "RMS residual over the RMS of a term of the equation"},
+          {"boundary_error", "mean square violation of boundary and initial conditions"},
+          {"constraint_error", "mean square violation of the hard constraint, or of what a task gives"},
           {"solution_error", "mean square distance of u from the solution for the sample's own coefficients"},
           {"mse_u, mse_a", "tasks: mean square error of what was not given"},
+          {"rel_l2_u, rel_l2_a", "tasks: relative error in the L2 norm"},
           {"misclassified", "tasks: share of wrong cells of a two-valued coefficient"},
+          {"crps_u, crps_a", "ensembles: continuous ranked probability score"},
+          {"coverage_u, coverage_a", "ensembles: share of the truth inside the members' interval"},
           {"nfe, backward", "network evaluations and backward passes a sample"},
-          {"seconds_per_sample", "wall time"}};
+          {"seconds_per_sample", "wall time"},
+          {"peak_memory_mib", "most memory while generating"},
+          {"training_seconds", "wall seconds of training on one device, the teacher's included"}};
 }
 
 /// A listing as an object and as text for people.

@@ -11,8 +11,7 @@
 namespace piddm {
 namespace {
 
-constexpr int64_t kBootstrapFirst = int64_t{1} << 32;  // sample indices of Stream::splits far from those of the floors
-constexpr int64_t kPixelBlock = 2048;                  // pixels treated at a time: bounds the memory of a float64 copy
+constexpr int64_t kPixelBlock = 2048;  // pixels treated at a time: bounds the memory of a float64 copy
 
 void check_fields(const char* what, const Tensor& x, int64_t at_least) {
   require<DataError>(x.defined() && x.dim() == 4 && x.numel() > 0, "[{}] expected (N,C,H,W), got {}", what,
@@ -52,6 +51,23 @@ struct Splits {
   int64_t n_generated, n_reference;
   Tensor generated, reference;
 };
+
+/// Sizes of the parts that can be drawn, and what the sizes asked for would change: (1/n + 1/m) over that of the drawn parts.
+struct SplitSizes {
+  int64_t generated, reference;
+  double ratio;
+};
+
+SplitSizes split_sizes(int64_t total, int64_t n_generated, int64_t n_reference, int repeats) {
+  require<DataError>(total >= 4, "[sampling floor] needs at least 4 samples, got {}", total);
+  require<UsageError>(n_generated >= 2 && n_reference >= 2 && repeats >= 1,
+                      "[sampling floor] sizes {} and {} with {} repeats; needs at least 2, 2 and 1", n_generated,
+                      n_reference, repeats);
+  if (n_generated + n_reference <= total) return {n_generated, n_reference, 1};
+  const auto inverse = [](int64_t n) { return 1.0 / static_cast<double>(n); };
+  const int64_t half = total / 2;
+  return {half, half, (inverse(n_generated) + inverse(n_reference)) / (2 * inverse(half))};
+}
 
 Splits draw_splits(int64_t total, int64_t n_generated, int64_t n_reference, uint64_t seed, int repeats) {
   Splits splits{n_generated, n_reference, torch::zeros({repeats, total}, torch::kFloat64), {}};
@@ -128,26 +144,49 @@ double misclassified(const Tensor& a, const Tensor& truth, double low, double hi
 
 Floor sampling_floor(const Tensor& true_data, int64_t n_generated, int64_t n_reference, uint64_t seed, int repeats) {
   check_fields("sampling floor", true_data, 4);
-  require<UsageError>(n_generated >= 2 && n_reference >= 2 && repeats >= 1,
-                      "[sampling floor] sizes {} and {} with {} repeats; needs at least 2, 2 and 1", n_generated,
-                      n_reference, repeats);
-  const int64_t total = true_data.size(0), half = total / 2;
-  const bool fits = n_generated + n_reference <= total;
-  const Splits splits = fits ? draw_splits(total, n_generated, n_reference, seed, repeats)
-                             : draw_splits(total, half, half, seed, repeats);
-  const auto inverse_sizes = [](int64_t n, int64_t m) {
-    return 1.0 / static_cast<double>(n) + 1.0 / static_cast<double>(m);
-  };
-  const double factor = inverse_sizes(n_generated, n_reference) / inverse_sizes(splits.n_generated, splits.n_reference);
-
+  const auto sizes = split_sizes(true_data.size(0), n_generated, n_reference, repeats);
+  const Splits splits = draw_splits(true_data.size(0), sizes.generated, sizes.reference, seed, repeats);
   std::vector<Tensor> mean_errors, deviation_errors;
   for (int64_t c = 0; c < true_data.size(1); ++c) {
     const auto [mean_error, deviation_error] = split_metrics(channel_of(true_data, c).to(torch::kCPU), splits);
     mean_errors.push_back(mean_error);
     deviation_errors.push_back(deviation_error);
   }
-  return {upper_percentile(torch::stack(mean_errors), factor), upper_percentile(torch::stack(deviation_errors), factor),
-          splits.n_generated, splits.n_reference};
+  return {upper_percentile(torch::stack(mean_errors), sizes.ratio),
+          upper_percentile(torch::stack(deviation_errors), sizes.ratio), sizes.generated, sizes.reference};
+}
+
+double split_floor(int64_t total, int64_t n_generated, int64_t n_reference, double order, uint64_t seed, int repeats,
+                   const std::function<double(const Tensor& generated, const Tensor& reference)>& metric) {
+  const auto sizes = split_sizes(total, n_generated, n_reference, repeats);
+  std::vector<double> values;
+  for (int r = 0; r < repeats; ++r) {
+    const Tensor split = permutation(seed, Stream::splits, r, total);
+    values.push_back(metric(split.narrow(0, 0, sizes.generated), split.narrow(0, sizes.generated, sizes.reference)));
+  }
+  return percentile(std::move(values), 95) * std::pow(sizes.ratio, order);
+}
+
+MomentReplicates moment_replicates(const Tensor& generated, const Tensor& reference, const Tensor& counts) {
+  check_pair("bootstrap", generated, reference, 2);
+  std::vector<Tensor> mean_errors, deviation_errors;
+  for (int64_t c = 0; c < generated.size(1); ++c) {
+    const Tensor x = channel_of(generated, c).to(torch::kCPU).flatten(1), y = channel_of(reference, c).to(torch::kCPU);
+    const Tensor centre = x.mean(0, true), mean = y.mean(0).view({1, -1}) - centre,
+                 deviation = y.std(0, /*unbiased=*/true).view({1, -1});
+    Tensor mean_error = torch::zeros({counts.size(0)}, torch::kFloat64),
+           deviation_error = torch::zeros_like(mean_error);
+    for (int64_t first = 0; first < x.size(1); first += kPixelBlock) {
+      const auto part = [&](const Tensor& t) { return t.slice(1, first, first + kPixelBlock); };
+      const Tensor block = part(x) - part(centre);
+      const Moments m = moments_of(counts, x.size(0), block, block.square());
+      mean_error += (m.mean - part(mean)).square().sum(1);
+      deviation_error += (m.deviation - part(deviation)).square().sum(1);
+    }
+    mean_errors.push_back(mean_error / static_cast<double>(x.size(1)));
+    deviation_errors.push_back(deviation_error / static_cast<double>(x.size(1)));
+  }
+  return {torch::stack(mean_errors), torch::stack(deviation_errors)};
 }
 
 double percentile(std::vector<double> values, double percent) {
@@ -159,19 +198,6 @@ double percentile(std::vector<double> values, double percent) {
   const double position = percent / 100 * static_cast<double>(values.size() - 1);
   const size_t below = static_cast<size_t>(position), above = std::min(below + 1, values.size() - 1);
   return std::lerp(values[below], values[above], position - static_cast<double>(below));
-}
-
-std::pair<double, double> bootstrap_interval(const std::vector<double>& values, double level, uint64_t seed,
-                                             int resamples) {
-  require<UsageError>(!values.empty() && level > 0 && level < 1 && resamples >= 1,
-                      "[bootstrap] {} values, level {}, {} resamples", values.size(), level, resamples);
-  const int64_t n = static_cast<int64_t>(values.size());
-  const Tensor u = uniform(seed, Stream::splits, kBootstrapFirst, resamples, {n}, torch::kFloat64);
-  const Tensor drawn = (u * static_cast<double>(n)).to(torch::kInt64).clamp_max(n - 1);
-  const Tensor means =
-      torch::tensor(values, torch::kFloat64).index_select(0, drawn.reshape({-1})).reshape({resamples, n}).mean(1);
-  const double tail = 50 * (1 - level);
-  return {percentile(to_vector(means), tail), percentile(to_vector(means), 100 - tail)};
 }
 
 }  // namespace piddm

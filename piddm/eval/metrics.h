@@ -7,7 +7,7 @@
 // A value that is not finite anywhere makes its metric NaN, which tables print as "n/a".
 
 #include <cstdint>
-#include <utility>
+#include <functional>
 #include <vector>
 
 #include "piddm/core/tensor.h"
@@ -44,13 +44,19 @@ struct Floor {
 Floor sampling_floor(const Tensor& true_data, int64_t n_generated, int64_t n_reference, uint64_t seed,
                      int repeats = 40);
 
+/// The same for any metric of two subsets of `total` true samples, given by their indices (int64): the 95th percentile over the splits. A metric falls with the
+/// sizes as (1/n + 1/m)^order, 1 for squared distances and 1/2 for distances; this is how it is scaled where halves had to be split.
+double split_floor(int64_t total, int64_t n_generated, int64_t n_reference, double order, uint64_t seed, int repeats,
+                   const std::function<double(const Tensor& generated, const Tensor& reference)>& metric);
+
+/// MMSE and SMSE of resamples of the generated set, [C,R] each: sample i counts counts[r][i] times (rows sum to N).
+struct MomentReplicates {
+  Tensor mmse, smse;
+};
+MomentReplicates moment_replicates(const Tensor& generated, const Tensor& reference, const Tensor& counts);
+
 /// The `percent`-th percentile (0..100), linear between order statistics (position percent/100 * (n-1)). NaN if a value
 /// is NaN.
 double percentile(std::vector<double> values, double percent);
-
-/// Percentile bootstrap interval of the mean: the central `level` (0.95: from 2.5 % to 97.5 %) of the means of
-/// `resamples` resamples.
-std::pair<double, double> bootstrap_interval(const std::vector<double>& values, double level, uint64_t seed,
-                                             int resamples = 2000);
 
 }  // namespace piddm

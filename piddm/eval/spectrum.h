@@ -14,4 +14,11 @@ namespace piddm {
 /// `fields` is [N,H,W]. Along x alone (averaged over the other axis) for fields in x and t, over both axes otherwise.
 std::vector<double> power_spectrum(const Tensor& fields, bool along_x_only);
 
+/// The same of each sample, [N,K] float64.
+Tensor sample_spectra(const Tensor& fields, bool along_x_only);
+
+/// Distance of two mean spectra [K]: root mean square over wave numbers of log10(P/P_ref), so 0.3 is a factor of 2 on average. Power below 1e-24 of the
+/// spectrum's largest counts as that much (round-off).
+double spectrum_error(const Tensor& power, const Tensor& reference);
+
 }  // namespace piddm

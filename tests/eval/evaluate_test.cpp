@@ -140,5 +140,89 @@ TEST(Judge, RefusesAnotherGrid) {
   EXPECT_ERROR(Judge(testing::tiny_pde(), normalizer(), small, small[0]), ExitCode::data, "expected (B,2,16,16)");
 }
 
+TEST(Judge, IntervalsHoldTheirValueAndDependOnTheSeed) {
+  const auto samples = samples_of(testing::tiny_data(24, 5000) * 1.01);
+  const auto report = judge().samples(samples, {100, 3});
+  const auto& intervals = report.at("intervals");
+  for (const char* key : {"mmse", "mmse_u", "smse", "smse_a", "swd", "apdd", "spectrum_error", "pde_error",
+                          "rel_residual", "solution_error"}) {
+    const double value = report.at(key).get<double>();
+    EXPECT_LE(intervals.at(key)[0].get<double>(), value) << key;
+    EXPECT_GE(intervals.at(key)[1].get<double>(), value) << key;
+    EXPECT_LT(intervals.at(key)[0].get<double>(), intervals.at(key)[1].get<double>()) << key;
+  }
+  EXPECT_EQ(judge().samples(samples, {100, 3}).at("intervals"), intervals);
+  EXPECT_NE(judge().samples(samples, {100, 4}).at("intervals"), intervals);
+  EXPECT_FALSE(judge().samples(samples).contains("intervals"));
+}
+
+// Darcy's hard constraint sets the outer ring of u to a third of its neighbour: moving an edge (without corners) moves it by this much.
+TEST(Judge, ConstraintErrorIsTheMeanSquareViolationOfConstrainedEntries) {
+  const auto pde = testing::tiny_pde();
+  const auto x = pde->constrain(held_out());
+  EXPECT_LT(judge().samples(samples_of(x)).at("constraint_error").get<double>(), 1e-24);
+  auto moved = x.clone();
+  moved.select(1, 0).select(1, 0).slice(1, 1, kGrid - 1) += 0.002;
+  const double entries = 4 * (kGrid - 1), expected = std::pow(0.002 / normalizer().std(0), 2) * (kGrid - 2) / entries;
+  EXPECT_NEAR(judge().samples(samples_of(moved)).at("constraint_error").get<double>(), expected, 1e-6 * expected);
+}
+
+TEST(JudgeTask, ConstraintErrorIsTheErrorAtWhatWasGiven) {
+  const auto truth = held_out().narrow(0, 0, 4);
+  const auto observation = observe(Task::inverse, truth, *testing::tiny_pde(), 3);
+  auto x = truth.clone();
+  x.select(1, 0) += 0.001;
+  x.select(1, 1) += 1;
+  const auto report = judge().task(samples_of(x), truth, observation, {50, 1});
+  const double expected = std::pow(0.001 / normalizer().std(0), 2);
+  EXPECT_NEAR(report.at("constraint_error").get<double>(), expected, 1e-9 * expected);
+  EXPECT_TRUE(report.at("intervals").contains("mse_a"));
+}
+
+TEST(JudgeTask, RelativeErrorsAreOfWholeChannelsInPhysicalUnits) {
+  const auto truth = held_out().narrow(0, 0, 4);
+  const auto observation = observe(Task::forward, truth, *testing::tiny_pde(), 3);
+  auto x = truth.clone();
+  x.select(1, 0) *= torch::tensor({1.1, 0.9, 1.2, 1.0}, torch::kFloat64).view({4, 1, 1});
+  const auto report = judge().task(samples_of(x), truth, observation);
+  EXPECT_NEAR(report.at("rel_l2_u").get<double>(), 0.1, 1e-12);
+  EXPECT_EQ(report.at("rel_l2_a"), 0.0);
+}
+
+TEST(JudgeEnsemble, JudgesTheChannelsThatWereAskedFor) {
+  const auto truth = held_out().narrow(0, 0, 4);
+  const auto observation = observe(Task::inverse, truth, *testing::tiny_pde(), 3);
+  auto low = truth.clone(), high = truth.clone();
+  low.select(1, 1) -= 1;
+  high.select(1, 1) += 2;
+  const auto report = judge().ensemble({samples_of(low), samples_of(high)}, truth, observation, {50, 1});
+  const double unit = normalizer().std(1);
+  EXPECT_EQ(report.at("members"), 2);
+  EXPECT_NEAR(report.at("crps_a").get<double>(), 0, 1e-12);  // (1 + 2)/2 - 3/2
+  EXPECT_EQ(report.at("coverage_a"), 1.0);
+  EXPECT_NEAR(report.at("spread_a").get<double>(), 4.5 / (unit * unit), 1e-9);
+  EXPECT_NEAR(report.at("mean_mse_a").get<double>(), 0.25 / (unit * unit), 1e-9);
+  EXPECT_NEAR(report.at("coverage_nominal").get<double>(), 1.0 / 3, 1e-12);
+  EXPECT_FALSE(report.contains("crps_u"));
+  EXPECT_ERROR(judge().ensemble({samples_of(low)}, truth, observation), ExitCode::usage, "at least 2 members, got 1");
+  EXPECT_ERROR(judge().ensemble({samples_of(low), samples_of(low.narrow(0, 0, 2))}, truth, observation), ExitCode::data,
+               "a member has 2 cases, the truth has 4");
+}
+
+TEST(Judge, FewerSamplesThanAMetricNeedsIsAClearError) {
+  EXPECT_ERROR(judge().samples(samples_of(held_out().narrow(0, 0, 1))), ExitCode::data, "at least 2 samples, got 1");
+  const Judge few(testing::tiny_pde(), normalizer(), held_out().narrow(0, 0, 3), held_out()[0]);
+  EXPECT_ERROR(few.floor(8, 1), ExitCode::data, "at least 4 samples, got 3");
+}
+
+TEST(TrainingSeconds, IncludeTheTeachers) {
+  auto model = testing::tiny_student();
+  EXPECT_FALSE(training_seconds(model));
+  model.provenance = {{"seconds", 20.0}};
+  EXPECT_EQ(training_seconds(model), 20.0);
+  model.provenance["teacher"] = {{"seconds", 100.0}};
+  EXPECT_EQ(training_seconds(model), 120.0);
+}
+
 }  // namespace
 }  // namespace piddm

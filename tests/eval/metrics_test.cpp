@@ -150,23 +150,36 @@ TEST(Percentile, InterpolatesBetweenOrderStatistics) {
   EXPECT_ERROR(percentile({1}, 101), ExitCode::usage, "101 %");
 }
 
-// Means of resamples are nearly normal with deviation s/sqrt(n), s^2 the biased variance.
-TEST(BootstrapInterval, MatchesTheNormalApproximation) {
-  const Tensor x = 5 + 2 * normal(4, Stream::coefficients, 0, 400, {}, torch::kFloat64);
-  const std::vector<double> values(x.data_ptr<double>(), x.data_ptr<double>() + 400);
-  const double mean = x.mean().item<double>(), error = x.std(false).item<double>() / 20;
-  const auto [low, high] = bootstrap_interval(values, 0.95, 1, 8000);
-  EXPECT_NEAR((low - mean) / error, -1.96, 0.1);
-  EXPECT_NEAR((high - mean) / error, 1.96, 0.1);
-  const auto [low80, high80] = bootstrap_interval(values, 0.8, 1, 8000);
-  EXPECT_NEAR((high80 - low80) / error, 2 * 1.2816, 0.12);
+TEST(SplitFloor, AgreesWithTheMetricOnTheSameSplit) {
+  const Tensor data = gaussians(30, 1, 3);
+  const auto metric = [&](const Tensor& a, const Tensor& b) {
+    EXPECT_EQ(a.size(0) + b.size(0), 30);
+    return mmse(data.index_select(0, a), data.index_select(0, b)).mean;
+  };
+  EXPECT_NEAR(split_floor(30, 12, 18, 1, 8, 5, metric), sampling_floor(data, 12, 18, 8, 5).mmse.mean, 1e-13);
 }
 
-TEST(BootstrapInterval, OfEqualValuesIsAPoint) {
-  EXPECT_EQ(bootstrap_interval({2, 2, 2}, 0.95, 1), std::make_pair(2.0, 2.0));
-  EXPECT_NE(bootstrap_interval({1, 5, 2, 7, 3.5}, 0.95, 1, 50), bootstrap_interval({1, 5, 2, 7, 3.5}, 0.95, 2, 50));
-  EXPECT_ERROR(bootstrap_interval({}, 0.95, 1), ExitCode::usage, "0 values");
-  EXPECT_ERROR(bootstrap_interval({1}, 95, 1), ExitCode::usage, "level 95");
+TEST(SplitFloor, ScalesHalvesByTheOrderOfTheMetric) {
+  const auto size = [](const Tensor& a, const Tensor& b) { return static_cast<double>(a.size(0) + b.size(0)); };
+  EXPECT_DOUBLE_EQ(split_floor(20, 10, 10, 1, 1, 3, size), 20);
+  EXPECT_DOUBLE_EQ(split_floor(20, 40, 40, 1, 1, 3, size), 20 * 0.25);
+  EXPECT_DOUBLE_EQ(split_floor(20, 40, 40, 0.5, 1, 3, size), 20 * 0.5);
+  EXPECT_ERROR(split_floor(3, 2, 2, 1, 1, 3, size), ExitCode::data, "at least 4 samples, got 3");
+}
+
+TEST(MomentReplicates, AreTheMetricsOfTheResamples) {
+  const Tensor generated = gaussians(9, 2, 3), reference = gaussians(7, 2, 3, 4) + 0.5;
+  const Tensor indices = torch::tensor({0, 0, 3, 5, 5, 5, 8, 1, 2}, torch::kInt64);
+  Tensor counts = torch::ones({2, 9}, torch::kFloat64);
+  counts[1] = torch::bincount(indices, {}, 9).to(torch::kFloat64);
+  const auto replicates = moment_replicates(generated, reference, counts);
+  const Tensor resampled = generated.index_select(0, indices);
+  for (int64_t c = 0; c < 2; ++c) {
+    const auto channel = static_cast<size_t>(c);
+    EXPECT_NEAR(replicates.mmse[c][0].item<double>(), mmse(generated, reference).channel[channel], 1e-13);
+    EXPECT_NEAR(replicates.mmse[c][1].item<double>(), mmse(resampled, reference).channel[channel], 1e-13);
+    EXPECT_NEAR(replicates.smse[c][1].item<double>(), smse(resampled, reference).channel[channel], 1e-13);
+  }
 }
 
 }  // namespace

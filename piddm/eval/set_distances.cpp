@@ -1,0 +1,179 @@
+#include "piddm/eval/set_distances.h"
+
+#include <cmath>
+
+#include "piddm/eval/diversity.h"
+#include "piddm/eval/field_plots.h"
+#include "piddm/eval/frechet.h"
+#include "piddm/eval/metrics.h"
+#include "piddm/eval/spectrum.h"
+
+namespace piddm {
+
+namespace {
+
+constexpr int kSplits = 40, kFrechetSplits = 10, kFrechetResamples = 40;
+
+double relative_difference(double a, double reference) { return std::abs(a - reference) / reference; }
+
+/// +1/n at the first indices, -1/m at the second: [total].
+Tensor signed_shares(int64_t total, const Tensor& first, const Tensor& second) {
+  return torch::zeros({total}, torch::kFloat64)
+      .index_fill(0, first, 1.0 / static_cast<double>(first.size(0)))
+      .index_fill(0, second, -1.0 / static_cast<double>(second.size(0)));
+}
+
+Tensor members(int64_t total, const Tensor& indices) {
+  return torch::zeros({total}, torch::kFloat64).index_fill(0, indices, 1.0);
+}
+
+Tensor mean_of(const Tensor& rows, const Tensor& indices) { return rows.index_select(0, indices).mean(0); }
+
+}  // namespace
+
+struct SetDistances::Reference {
+  Tensor directions, projections, distances;  ///< [P,D], [M,D], [M,M]
+  double apd = 0;
+  std::vector<Spectrum> spectra;
+};
+
+/// Resamples of the generated set, and where their intervals go.
+struct SetDistances::Resamples {
+  const Bootstrap& bootstrap;
+  Tensor indices, counts;  ///< [R,N]; undefined without resamples
+  json& intervals;
+
+  void add(const std::string& key, double value, int at_most, const std::function<double(int)>& replicate) const {
+    std::vector<double> values;
+    for (int r = 0; r < std::min(bootstrap.resamples, at_most); ++r) values.push_back(replicate(r));
+    if (values.empty()) return;
+    const auto [low, high] = distance_interval(values, value, bootstrap.level);
+    intervals[key] = {low, high};
+  }
+};
+
+SetDistances::SetDistances(PdePtr pde, const Normalizer& normalizer, Tensor reference)
+    : pde_(std::move(pde)), normalizer_(normalizer), physical_(std::move(reference)) {}
+
+void SetDistances::add(const FeatureMetric& metric) { features_.push_back({metric, metric.features(physical_)}); }
+
+const SetDistances::Reference& SetDistances::reference() const {
+  if (reference_) return *reference_;
+  require<DataError>(physical_.size(0) >= 2, "[reference] needs at least 2 true samples, got {}", physical_.size(0));
+  auto made = std::make_shared<Reference>();
+  const auto z = normalizer_.to_network(physical_).flatten(1);
+  made->directions = slice_directions(z.size(1));
+  made->projections = z.matmul(made->directions);
+  made->distances = pairwise_distances(z);
+  made->apd = average_pairwise_distance(made->distances, torch::ones({z.size(0)}, torch::kFloat64));
+  for (int64_t c = 0; c < pde_->num_channels(); ++c) {
+    const auto& channel = pde_->channels()[static_cast<size_t>(c)];
+    if (!channel.scalar)
+      made->spectra.push_back(
+          {c, "spectrum_error_" + channel.name, sample_spectra(physical_.select(1, c), has_time_axis(*pde_))});
+  }
+  reference_ = made;
+  return *reference_;
+}
+
+json SetDistances::measure(const Tensor& x, const Bootstrap& bootstrap, json& intervals) const {
+  require<DataError>(x.size(0) >= 2, "[samples] distances of sets need at least 2 samples, got {}", x.size(0));
+  Resamples resamples{bootstrap, {}, {}, intervals};
+  if (bootstrap.resamples > 0) {
+    resamples.indices = bootstrap_indices(x.size(0), bootstrap.resamples, bootstrap.seed);
+    resamples.counts = bootstrap_counts(resamples.indices);
+  }
+  const auto z = normalizer_.to_network(x).flatten(1);
+  json out = json::object();
+  measure_slices(out, z, resamples);
+  measure_pairs(out, z, resamples);
+  measure_spectra(out, x, resamples);
+  measure_features(out, x, resamples);
+  return out;
+}
+
+void SetDistances::measure_slices(json& out, const Tensor& z, const Resamples& resamples) const {
+  const auto& r = reference();
+  const auto n = z.size(0), m = r.projections.size(0);
+  const SlicedPool pool(torch::cat({z.matmul(r.directions), r.projections}));
+  const auto against_reference = [&](const Tensor& counts) {
+    return pool.distance(torch::cat(
+        {counts / static_cast<double>(n), torch::full({m}, -1.0 / static_cast<double>(m), torch::kFloat64)}));
+  };
+  const double value = against_reference(torch::ones({n}, torch::kFloat64));
+  out["swd"] = value;
+  resamples.add("swd", value, resamples.bootstrap.resamples,
+                [&](int i) { return against_reference(resamples.counts[i]); });
+}
+
+void SetDistances::measure_pairs(json& out, const Tensor& z, const Resamples& resamples) const {
+  const auto distances = pairwise_distances(z);
+  const auto apdd = [&](const Tensor& counts) {
+    return relative_difference(average_pairwise_distance(distances, counts), reference().apd);
+  };
+  const double value = apdd(torch::ones({z.size(0)}, torch::kFloat64));
+  out["apdd"] = value;
+  resamples.add("apdd", value, resamples.bootstrap.resamples, [&](int i) { return apdd(resamples.counts[i]); });
+}
+
+void SetDistances::measure_spectra(json& out, const Tensor& x, const Resamples& resamples) const {
+  const auto& spectra = reference().spectra;
+  std::vector<Tensor> generated;
+  for (const auto& spectrum : spectra)
+    generated.push_back(sample_spectra(x.select(1, spectrum.channel), has_time_axis(*pde_)));
+  const auto error = [&](size_t i, const Tensor& counts) {
+    return spectrum_error(counts.matmul(generated[i]) / static_cast<double>(x.size(0)), spectra[i].samples.mean(0));
+  };
+  const auto mean_error = [&](const Tensor& counts) {
+    double sum = 0;
+    for (size_t i = 0; i < spectra.size(); ++i) sum += error(i, counts);
+    return sum / static_cast<double>(spectra.size());
+  };
+  const auto all = torch::ones({x.size(0)}, torch::kFloat64);
+  const double value = mean_error(all);
+  out["spectrum_error"] = value;
+  for (size_t i = 0; i < spectra.size(); ++i) out[spectra[i].key] = error(i, all);
+  resamples.add("spectrum_error", value, resamples.bootstrap.resamples,
+                [&](int i) { return mean_error(resamples.counts[i]); });
+}
+
+void SetDistances::measure_features(json& out, const Tensor& x, const Resamples& resamples) const {
+  for (const auto& [metric, true_features] : features_) {
+    const auto features = metric.features(x);
+    const double value = frechet_distance(features, true_features).distance;
+    out[metric.name] = value;
+    resamples.add(metric.name, value, kFrechetResamples, [&, &other = true_features](int i) {
+      return frechet_distance(features.index_select(0, resamples.indices[i]), other).distance;
+    });
+  }
+}
+
+json SetDistances::floor(int64_t n, uint64_t seed) const {
+  const auto& r = reference();
+  const int64_t total = physical_.size(0);
+  json out = json::object();
+  const auto add = [&](const std::string& key, double order, int repeats, const auto& metric) {
+    out[key] = split_floor(total, n, total, order, seed, repeats, metric);
+  };
+  const SlicedPool pool(r.projections);
+  add("swd", 0.5, kSplits, [&](const Tensor& a, const Tensor& b) { return pool.distance(signed_shares(total, a, b)); });
+  const auto apd = [&](const Tensor& part) { return average_pairwise_distance(r.distances, members(total, part)); };
+  add("apdd", 0.5, kSplits, [&](const Tensor& a, const Tensor& b) { return relative_difference(apd(a), apd(b)); });
+  const auto spectral = [&](const Spectrum& spectrum, const Tensor& a, const Tensor& b) {
+    return spectrum_error(mean_of(spectrum.samples, a), mean_of(spectrum.samples, b));
+  };
+  add("spectrum_error", 0.5, kSplits, [&](const Tensor& a, const Tensor& b) {
+    double sum = 0;
+    for (const auto& spectrum : r.spectra) sum += spectral(spectrum, a, b);
+    return sum / static_cast<double>(r.spectra.size());
+  });
+  for (const auto& spectrum : r.spectra)
+    add(spectrum.key, 0.5, kSplits, [&](const Tensor& a, const Tensor& b) { return spectral(spectrum, a, b); });
+  for (const auto& features : features_)
+    add(features.metric.name, 1, kFrechetSplits, [&](const Tensor& a, const Tensor& b) {
+      return frechet_distance(features.reference.index_select(0, a), features.reference.index_select(0, b)).distance;
+    });
+  return out;
+}
+
+}  // namespace piddm

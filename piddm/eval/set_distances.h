@@ -1,0 +1,58 @@
+#pragma once
+// Every distance between the set of generated samples and the set of true ones beyond pixelwise moments, each with bootstrap replicates and a floor:
+//
+//   swd, apdd                        diversity.h, z-scored samples flattened over all channels
+//   spectrum_error, spectrum_error_u, ...   spectrum.h, field channels and their mean
+//   fpd, fpd_a, frechet_teacher      frechet.h in the features of feature_metric.h, where given
+//
+// What depends on the true data alone is computed once, at the first use.
+
+#include <memory>
+
+#include "piddm/data/normalizer.h"
+#include "piddm/eval/bootstrap.h"
+#include "piddm/eval/feature_metric.h"
+
+namespace piddm {
+
+class SetDistances {
+ public:
+  /// `reference` [M,C,H,W] physical float64, M >= 2.
+  SetDistances(PdePtr pde, const Normalizer& normalizer, Tensor reference);
+
+  void add(const FeatureMetric& metric);
+
+  /// One key a metric for x [N,C,H,W] physical, N >= 2; with resamples also their intervals, in `intervals` under the same keys.
+  json measure(const Tensor& x, const Bootstrap& bootstrap, json& intervals) const;
+
+  /// 95th percentiles of true data against true data (split_floor): 40 splits, 10 for Frechet distances, whose order in n is taken as that of the leading
+  /// term, 1.
+  json floor(int64_t n, uint64_t seed) const;
+
+ private:
+  struct Reference;
+  struct Spectrum {
+    int64_t channel;
+    std::string key;
+    Tensor samples;  ///< [M,K]
+  };
+  struct Features {
+    FeatureMetric metric;
+    Tensor reference;  ///< [M,d]
+  };
+  struct Resamples;
+
+  const Reference& reference() const;
+  void measure_slices(json& out, const Tensor& z, const Resamples& resamples) const;
+  void measure_pairs(json& out, const Tensor& z, const Resamples& resamples) const;
+  void measure_spectra(json& out, const Tensor& x, const Resamples& resamples) const;
+  void measure_features(json& out, const Tensor& x, const Resamples& resamples) const;
+
+  PdePtr pde_;
+  Normalizer normalizer_;
+  Tensor physical_;
+  std::vector<Features> features_;
+  mutable std::shared_ptr<const Reference> reference_;
+};
+
+}  // namespace piddm

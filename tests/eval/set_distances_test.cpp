@@ -1,0 +1,120 @@
+#include "piddm/eval/set_distances.h"
+
+#include "piddm/eval/diversity.h"
+#include "piddm/eval/peak_memory.h"
+#include "tests/testing.h"
+#include "tests/tiny.h"
+
+namespace piddm {
+namespace {
+
+constexpr int64_t kReference = 40;
+
+Tensor reference() { return testing::tiny_data(kReference, 1000); }
+
+Normalizer normalizer() { return Normalizer::fit(testing::tiny_data(64), testing::tiny_pde()->channels()); }
+
+/// Mean of each channel as a feature.
+FeatureMetric channel_means() {
+  return {"means", [](const Tensor& x) { return x.mean({2, 3}); }};
+}
+
+SetDistances distances() {
+  SetDistances out(testing::tiny_pde(), normalizer(), reference());
+  out.add(channel_means());
+  return out;
+}
+
+TEST(SetDistances, OfTheReferenceItselfAreZero) {
+  json intervals = json::object();
+  const auto got = distances().measure(reference(), {}, intervals);
+  for (const char* key : {"swd", "apdd", "spectrum_error", "spectrum_error_u", "spectrum_error_a", "means"})
+    EXPECT_NEAR(got.at(key).get<double>(), 0, 1e-12) << key;
+  EXPECT_TRUE(intervals.empty());
+}
+
+TEST(SetDistances, AgreeWithTheFunctionsOnZScoredFields) {
+  json intervals = json::object();
+  const auto x = testing::tiny_data(24, 3000);
+  const auto z = normalizer().to_network(x), true_z = normalizer().to_network(reference());
+  const auto got = distances().measure(x, {}, intervals);
+  EXPECT_NEAR(got.at("swd").get<double>(), sliced_wasserstein(z, true_z), 1e-12);
+  const double apd = average_pairwise_distance(z), true_apd = average_pairwise_distance(true_z);
+  EXPECT_NEAR(got.at("apdd").get<double>(), std::abs(apd / true_apd - 1), 1e-12);
+}
+
+// Twice the fluctuation about the mean: distances double, powers are four times as large.
+TEST(SetDistances, SeeTheSpreadOfSamples) {
+  json intervals = json::object();
+  const auto mean = reference().mean(0);
+  const auto got = distances().measure(mean + 2 * (reference() - mean), {}, intervals);
+  EXPECT_NEAR(got.at("apdd").get<double>(), 1, 1e-10);
+  const auto blank = distances().measure(reference() * 10, {}, intervals);
+  EXPECT_NEAR(blank.at("spectrum_error_u").get<double>(), 2, 1e-9);
+}
+
+TEST(SetDistances, TrueDataLieNearTheFloorAndInsideTheirIntervals) {
+  json intervals = json::object();
+  const auto got = distances().measure(testing::tiny_data(kReference, 3000), {60, 1}, intervals);
+  const auto floor = distances().floor(kReference, 1);
+  for (const char* key : {"swd", "apdd", "spectrum_error", "means"}) {
+    const double value = got.at(key).get<double>();
+    EXPECT_LT(value, 3 * floor.at(key).get<double>()) << key;
+    EXPECT_GT(floor.at(key).get<double>(), 0) << key;
+    EXPECT_LE(intervals.at(key)[0].get<double>(), value) << key;
+    EXPECT_GE(intervals.at(key)[1].get<double>(), value) << key;
+  }
+}
+
+TEST(SetDistances, IntervalsAreAFunctionOfTheSeed) {
+  const auto x = testing::tiny_data(12, 3000);
+  const auto with_seed = [&](uint64_t seed) {
+    json intervals = json::object();
+    distances().measure(x, {20, seed}, intervals);
+    return intervals;
+  };
+  EXPECT_EQ(with_seed(1), with_seed(1));
+  EXPECT_NE(with_seed(1).at("swd"), with_seed(2).at("swd"));
+}
+
+TEST(SetDistances, NeedTwoSamples) {
+  json intervals;
+  EXPECT_ERROR(distances().measure(reference().narrow(0, 0, 1), {}, intervals), ExitCode::data,
+               "at least 2 samples, got 1");
+  SetDistances few(testing::tiny_pde(), normalizer(), reference().narrow(0, 0, 3));
+  EXPECT_ERROR(few.floor(4, 1), ExitCode::data, "at least 4 samples, got 3");
+}
+
+TEST(TeacherMetric, FeaturesAreBlocksOfTheVelocity) {
+  const auto teacher = testing::tiny_teacher();
+  const auto x = reference().narrow(0, 0, 3).to(torch::kFloat32);
+  const auto metric = teacher_metric(teacher, *testing::tiny_pde());
+  const auto features = metric.features(x);
+  EXPECT_EQ(metric.name, "frechet_teacher");
+  ASSERT_EQ(features.sizes().vec(), (std::vector<int64_t>{3, 4 * 2 * 2 * 16}));
+  const torch::NoGradGuard no_grad;
+  const auto z = teacher.normalizer.to_network(x.to(torch::kFloat64)).to(torch::kFloat32);
+  const auto v = (*teacher.network)(z, torch::full({1}, 0.2));  // the second time: features 64..127
+  const auto corner = v.slice(2, 0, 4).slice(3, 4, 8);          // block (0,1)
+  EXPECT_LT(testing::relative_error(features.select(1, 64 + 1), corner.select(1, 0).mean({1, 2})), 1e-5);
+  EXPECT_LT(
+      testing::relative_error(features.select(1, 64 + 32 + 16 + 1), corner.select(1, 1).square().mean({1, 2}).sqrt()),
+      1e-5);
+}
+
+TEST(TeacherMetric, RefusesStudentsAndOtherGrids) {
+  EXPECT_ERROR(teacher_metric(testing::tiny_student(), *testing::tiny_pde()), ExitCode::usage, "is a student");
+  EXPECT_ERROR(teacher_metric(testing::tiny_teacher(), *make_pde({"poisson", 16})), ExitCode::usage,
+               "a teacher of darcy on 16x16, but the samples are of poisson");
+}
+
+TEST(PeakMemory, SeesWhatWasUsedInBetween) {
+  const PeakMemory memory(torch::kCPU);
+  EXPECT_LT(memory.mib(), 30);
+  torch::ones({int64_t{64} << 20}, torch::kUInt8);
+  EXPECT_GT(memory.mib(), 55);
+  EXPECT_LT(memory.mib(), 200);
+}
+
+}  // namespace
+}  // namespace piddm
