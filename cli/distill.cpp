@@ -1,3 +1,5 @@
+#include <fmt/ranges.h>
+
 #include "cli/command.h"
 #include "piddm/core/config.h"
 #include "piddm/recipe/experiment.h"
@@ -9,7 +11,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Options {
-  std::string teacher, preset, out, pairs;
+  std::string teacher, preset, objective, physics, out, pairs;
   std::vector<std::string> settings;
   bool resume = false, seeded = false;
 };
@@ -22,13 +24,22 @@ json config_of(const Context& context, const Options& o, const Model& teacher) {
   if (!o.preset.empty()) config["distill"] = load_config(o.preset).value("distill", json::object());
   config["pde"] = write_fields(teacher.pde->options());
   if (o.seeded) config["seed"] = context.seed;
+  if (!o.objective.empty()) config["distill"]["objective"] = o.objective;
   for (const auto& setting : o.settings) apply_setting(config, setting);
+  if (o.physics == "off")
+    for (const char* weight : {"lambda", "boundary"}) config["distill"]["loss"][weight] = 0.0;
   return config;
+}
+
+void check_physics(const Options& o, const StudentLossOptions& loss) {
+  require<UsageError>(o.physics != "on" || loss.lambda > 0 || loss.boundary > 0,
+                      "--physics on: distill.loss.lambda is 0; give it a weight with --set distill.loss.lambda=10");
 }
 
 void distill(const Context& context, const Options& o) {
   const auto teacher = load_model(o.teacher, context.device());
   const auto experiment = parse_experiment(config_of(context, o, teacher));
+  check_physics(o, experiment.distill.loss);
   check_output(o.out, {});
   const fs::path pairs = o.pairs.empty() ? fs::path(o.out) / "pairs" : fs::path(o.pairs);
   const auto model = distill_student(experiment, teacher, o.out, pairs, o.resume);
@@ -45,6 +56,12 @@ void add_distill(CLI::App& app, Context& context) {
   command->add_option("--teacher", o->teacher, "run or model folder of the teacher")->required();
   command->add_option("--preset", o->preset,
                       "take the distillation from this preset or .toml file; default: the teacher's own");
+  command->add_option("--objective", o->objective,
+                      fmt::format("how: {}; default: the preset's", fmt::join(objective_registry().names(), ", ")));
+  command
+      ->add_option("--physics", o->physics,
+                   "on or off: with or without the PDE residual of the student's samples; default: the preset's")
+      ->check(CLI::IsMember({"on", "off"}));
   command->add_option("--out", o->out, "run folder")->required();
   command->add_option("--pairs", o->pairs,
                       "folder for the teacher's noise-data pairs, may be shared; default: OUT/pairs");

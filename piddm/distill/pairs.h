@@ -39,6 +39,7 @@ class PairSource {
 
   Pairs chunk(int64_t number) { return load(Stream::pairs, number, options_.chunk); }
   Pairs held_out() { return load(Stream::held_out_pairs, 0, options_.held_out); }
+  const PairOptions& options() const { return options_; }
 
  private:
   Pairs load(Stream stream, int64_t number, int64_t count);

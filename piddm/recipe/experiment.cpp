@@ -39,12 +39,31 @@ std::unique_ptr<Objective> teacher_objective(const Experiment& experiment, const
                                 experiment.pidm);
 }
 
+/// One round of reflow: a teacher with straighter trajectories between the same ends.
+Model reflow_round(const Experiment& experiment, const Model& previous, const fs::path& out, const fs::path& pair_cache,
+                   bool resume) {
+  const auto& o = experiment.distill;
+  const auto seed = static_cast<uint64_t>(experiment.seed);
+  Model model = clone_model(previous);
+  model.process = process_registry().at("linear")();
+  auto run = open_run(out, write_fields(experiment), resume);
+  PairSource pairs(previous, seed, o.pairs, pair_cache);
+  Reflow objective(*model.network, pairs, o.reflow, seed);
+  const auto summary = train(*model.network, objective, o.reflow.train, run, out.filename().string());
+  model.provenance = provenance(experiment, summary);
+  model.provenance["teacher"] = previous.provenance;
+  save_model(out / "model", model);
+  plot_training(out, out / "curves.png");
+  return model;
+}
+
 }  // namespace
 
 Experiment parse_experiment(const json& config) {
   Experiment experiment;
   read_fields(config, experiment);
   require<UsageError>(experiment.seed >= 0 && experiment.data.seed >= 0, "seeds must not be negative");
+  objective_registry().at(experiment.distill.objective);
   return experiment;
 }
 
@@ -87,16 +106,23 @@ Model distill_student(const Experiment& experiment, const Model& teacher, const 
   require<UsageError>(teacher.kind == ModelKind::teacher,
                       "--teacher: this model is a student; distillation starts from a teacher");
   const auto& o = experiment.distill;
-  Model model = clone_model(teacher);  // d(e) starts as the teacher's clean estimate at t = 1
+  auto run = open_run(out, write_fields(experiment), resume);
+  const int64_t rounds = reflow_rounds(o.objective);
+  const auto cache_of = [&](int64_t round) {
+    return round == 0 ? pair_cache : pair_cache / fmt::format("reflow-{}", round);
+  };
+  Model source = teacher;
+  for (int64_t round = 1; round <= rounds; ++round)
+    source = reflow_round(experiment, source, out / fmt::format("reflow-{}", round), cache_of(round - 1), resume);
+
+  Model model = clone_model(source);  // d(e) starts as the teacher's clean estimate at t = 1
   model.kind = ModelKind::student;
   model.heads = o.heads;
-
-  auto run = open_run(out, write_fields(experiment), resume);
   const Student student(model);
-  PairSource pairs(teacher, static_cast<uint64_t>(experiment.seed), o.pairs, pair_cache);
-  Regression objective(student, model.pde, model.normalizer, pairs, o.pairs, o.loss, o.train.batch,
-                       static_cast<uint64_t>(experiment.seed));
-  const auto summary = train(*model.network, objective, o.train, run, label);
+  const auto seed = static_cast<uint64_t>(experiment.seed);
+  PairSource pairs(source, seed, o.pairs, cache_of(rounds));
+  const auto objective = objective_registry().at(o.objective)({student, model, source, pairs, o, seed});
+  const auto summary = train(*model.network, *objective, o.train, run, label);
   model.provenance = provenance(experiment, summary);
   model.provenance["teacher"] = teacher.provenance;
   save_model(out / "model", model);
@@ -107,7 +133,7 @@ Model distill_student(const Experiment& experiment, const Model& teacher, const 
 void plot_training(const fs::path& run, const fs::path& png) {
   const auto rows = RunFolder::read_metrics(run);
   std::vector<Curve> curves;
-  for (const char* name : {"loss", "sample", "pde_error", "held_out"}) {
+  for (const char* name : {"loss", "sample", "dmd", "consistency", "critic", "pde_error", "held_out"}) {
     Curve curve{name};
     for (const auto& row : rows)
       if (row.contains(name)) {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "piddm/data/dataset.h"
-#include "piddm/distill/regression.h"
+#include "piddm/distill/objectives.h"
 #include "piddm/model/model.h"
 #include "piddm/solve/piddm.h"
 #include "piddm/train/pidm.h"
@@ -22,21 +22,6 @@ struct DataOptions {
     f("path", path, "training data; empty: generated from the PDE's law");
     f("n", n, "samples to generate");
     f("seed", seed, "seed of the generated data");
-  }
-};
-
-/// Student, pairs, loss and training of a distillation.
-struct DistillOptions {
-  HeadOptions heads;
-  PairOptions pairs;
-  RegressionOptions loss;
-  TrainOptions train = {.precision = Precision::fp32};  // residuals of the student's output need it
-  template <class V>
-  void fields(V&& f) {
-    f("heads", heads, "what makes the student's output; all off: the paper's plain student");
-    f("pairs", pairs, "noise-data pairs of the teacher");
-    f("loss", loss, "regression and physics term");
-    f("train", train, "training of the student");
   }
 };
 
@@ -79,7 +64,8 @@ Dataset training_data(const Experiment& experiment);
 Model train_teacher(const Experiment& experiment, const Dataset& data, const std::filesystem::path& out,
                     torch::Device device, bool resume);
 
-/// Distils a student of `teacher` likewise. `pair_cache` may be shared by several students of one teacher.
+/// Distils a student of `teacher` likewise. `pair_cache` may be shared by several students of one teacher. Where the objective begins with rounds of
+/// reflow, these are runs of their own in out/reflow-1, ..., each with a teacher in it.
 Model distill_student(const Experiment& experiment, const Model& teacher, const std::filesystem::path& out,
                       const std::filesystem::path& pair_cache, bool resume,
                       const std::string& label = "distil student");

@@ -18,6 +18,8 @@ namespace piddm {
 
 namespace {
 
+const std::string kObjectivePart = "objective-";  // before the names of its parts in a checkpoint
+
 void check_options(const TrainOptions& o) {
   require<UsageError>(o.steps >= 1, "train.steps: must be at least 1, got {}", o.steps);
   require<UsageError>(o.batch >= 1, "train.batch: must be at least 1, got {}", o.batch);
@@ -92,6 +94,7 @@ class Trainer {
     }
     ++step_;
     seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
+    if (objective_.keeps_state()) advance_objective();
 
     const bool recorded = due(options_.log_every) || step_ == options_.steps;
     if (recorded || step_ == 1) read_values();
@@ -119,6 +122,14 @@ class Trainer {
     values_ = differentiate();
     last_loss_ = values_.loss;
     adam_.step(step_ + 1, lr, values_.gradient_norm);
+  }
+
+  /// On a GPU not before the step is known to have succeeded: a failed one leaves the state as it was.
+  void advance_objective() {
+    read_values();
+    const auto begin = Clock::now();
+    objective_.advance(step_ - 1);
+    seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
   }
 
   /// Waits for the GPU, if there is anything to wait for; fails if a step since the last call was not finite.
@@ -192,6 +203,7 @@ class Trainer {
     if (step_ == saved_) return;
     Checkpoint checkpoint{step_, adam_.state(), {}};
     if (!best_.empty()) checkpoint.parts["best"] = best_;
+    for (const auto& [name, part] : objective_.state()) checkpoint.parts[kObjectivePart + name] = part;
     checkpoint.state = {{"seconds", seconds_},
                         {"last_loss", last_loss_},
                         {"stopped", stopped_},
@@ -208,6 +220,7 @@ class Trainer {
     if (!latest) return run_.truncate_metrics(0);  // killed before the first checkpoint: begin again
     const auto checkpoint = store_.load(*latest);
     adam_.load(checkpoint.parts);
+    load_objective(checkpoint.parts);
     const auto& state = checkpoint.state;
     step_ = saved_ = checkpoint.step;
     seconds_ = state.at("seconds");
@@ -222,6 +235,14 @@ class Trainer {
           "this run was begun with {} thread(s) and continues with {}: the result will differ in the last bits",
           state.at("threads").get<int>(), at::get_num_threads());
     run_.truncate_metrics(step_);
+  }
+
+  void load_objective(const std::map<std::string, TensorMap>& parts) {
+    if (!objective_.keeps_state()) return;
+    ObjectiveState state;
+    for (const auto& [name, part] : parts)
+      if (name.rfind(kObjectivePart, 0) == 0) state[name.substr(kObjectivePart.size())] = part;
+    objective_.load(state);
   }
 
   void finish() { load_weights(network_, best_.empty() ? adam_.ema() : best_, "moving average"); }

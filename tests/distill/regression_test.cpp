@@ -1,7 +1,6 @@
 #include "piddm/distill/regression.h"
 
-#include "tests/testing.h"
-#include "tests/tiny.h"
+#include "tests/distill/gaussian.h"
 
 namespace piddm {
 namespace {
@@ -16,8 +15,8 @@ class RegressionTest : public ::testing::Test {
     return {.euler_steps = 3, .chunk = kChunk, .every = 4, .pool = 2, .held_out = 5};
   }
 
-  Regression objective(const RegressionOptions& options, int64_t batch = kChunk) {
-    return Regression(student_, model_.pde, model_.normalizer, source_, pair_options(), options, batch, kSeed);
+  Regression objective(const StudentLossOptions& options, int64_t batch = kChunk) {
+    return Regression(student_, model_, source_, options, batch, kSeed);
   }
 
   struct Terms {
@@ -136,9 +135,9 @@ class StokesRegression : public RegressionTest {
   }
 
   /// The physics part of the loss and its gradient in the latents' image: what each channel feels.
-  std::pair<double, Tensor> physics(const RegressionOptions& options) {
+  std::pair<double, Tensor> physics(const StudentLossOptions& options) {
     const Student student(model_, {});
-    Regression loss(student, model_.pde, model_.normalizer, source_, pair_options(), options, kChunk, kSeed);
+    Regression loss(student, model_, source_, options, kChunk, kSeed);
     const auto value = loss.loss(0);
     return {total(value) - value.terms[0].second.item<double>(),
             torch::autograd::grad({value.total}, {model_.network->named_parameters()["project2_bias"]})[0]};
@@ -171,11 +170,74 @@ TEST_F(StokesRegression, FrozenCoefficientsFeelNoPhysics) {
   EXPECT_NEAR((frozen - free)[0].item<double>(), 0, 1e-5 * std::abs(free[0].item<double>()));
 }
 
+TEST_F(RegressionTest, DynamicWeightHoldsTheTermAtItsTarget) {
+  const double target = 1e-4, memory = 0.5;
+  auto loss = objective(
+      {.lambda = 3, .physics_from = -1, .physics_ramp = 1, .residual_target = target, .residual_memory = memory}, 2);
+  ASSERT_TRUE(loss.keeps_state());
+  double sum = 0, weight = 0;
+  for (int64_t step = 0; step < 4; ++step) {
+    const auto value = loss.loss(step);
+    const double residual = value.terms[1].second.item<double>(), sample = value.terms[0].second.item<double>();
+    const double mean = step == 0 ? residual : sum / weight;
+    EXPECT_NEAR((total(value) - sample) / (3 * target * residual / mean), 1, 1e-2)
+        << step;  // a small part of the total
+    const auto gradient = torch::autograd::grad({value.total}, {model_.network->parameters().front()})[0];
+    EXPECT_TRUE(all_finite(gradient));
+    loss.advance(step);
+    sum = memory * sum + (1 - memory) * residual, weight = memory * weight + (1 - memory);
+  }
+}
+
+TEST_F(RegressionTest, ProjectedGradientsKeepTheValueOfTheLoss) {
+  const StudentLossOptions plain{.lambda = 30, .physics_from = -1, .physics_ramp = 1};
+  auto projected = plain;
+  projected.gradients = GradientRule::project;
+  const auto parameters = model_.network->parameters();
+  const auto gradient = [&](const StudentLossOptions& options) {
+    auto loss = objective(options);
+    const auto value = loss.loss(0);
+    std::vector<Tensor> flat;
+    for (const auto& g : torch::autograd::grad({value.total}, parameters)) flat.push_back(g.flatten());
+    return std::pair{total(value), torch::cat(flat)};
+  };
+  auto only_sample = plain;
+  only_sample.lambda = 0;
+  const auto [sum_value, sum] = gradient(plain);
+  const auto [value, combined] = gradient(projected);
+  const auto g = gradient(only_sample).second, h = sum - g;
+  EXPECT_NEAR(value, sum_value, 1e-5 * sum_value);
+  const double dot = g.dot(h).item<double>();
+  const auto expected =
+      dot >= 0 ? sum : sum - h * (dot / h.dot(h).item<double>()) - g * (dot / g.dot(g).item<double>());
+  EXPECT_LT(testing::relative_error(combined, expected), 1e-3);
+  EXPECT_GT(combined.dot(g).item<double>(), -1e-4 * g.dot(g).item<double>());
+}
+
+// Pointwise Gaussian pairs are an affine map of the latent, and the affine student must find it.
+TEST(GaussianRegression, FindsTheOptimalLinearStudent) {
+  const testing::TempDir folder;
+  const auto teacher = testing::gaussian_teacher("linear");
+  const auto model = testing::affine_student(teacher);
+  const Student student(model);
+  PairSource pairs(teacher, kSeed, {.euler_steps = 60, .chunk = 16, .every = 400, .pool = 1, .held_out = 4},
+                   folder / "pairs");
+  Regression objective(student, model, pairs, {.lambda = 0}, 16, kSeed);
+  testing::train_quickly(*model.network, objective, 300, 0.03, folder / "run");
+  const auto [offset, slope] = testing::end_of_euler(teacher, 60);
+  const auto found = testing::affine_parameters(model);
+  EXPECT_LT(testing::relative_error(found.first, offset), 1e-3);
+  EXPECT_LT(testing::relative_error(found.second, slope), 1e-3);
+  EXPECT_LT(testing::relative_error(slope.flatten(), torch::tensor(testing::kStd)), 0.05);  // Euler's own error
+}
+
 TEST_F(RegressionTest, RefusesSenselessWeights) {
   EXPECT_ERROR(objective({.solution_weight = 0}), ExitCode::usage, "distill.loss.solution_weight");
   EXPECT_ERROR(objective({.lambda = -1}), ExitCode::usage, "distill.loss.lambda");
   EXPECT_ERROR(objective({.boundary = -1}), ExitCode::usage, "distill.loss.boundary");
   EXPECT_ERROR(objective({.physics_ramp = 0}), ExitCode::usage, "physics_ramp");
+  EXPECT_ERROR(objective({.residual_target = -1}), ExitCode::usage, "distill.loss.residual_target");
+  EXPECT_ERROR(objective({.residual_memory = 1}), ExitCode::usage, "distill.loss.residual_memory");
 }
 
 }  // namespace

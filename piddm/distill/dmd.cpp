@@ -1,0 +1,80 @@
+#include "piddm/distill/dmd.h"
+
+namespace piddm {
+
+namespace {
+
+constexpr double kLeastSize = 1e-6;  // of the mean distance to the teacher's estimate, in network units
+
+}  // namespace
+
+Dmd::Dmd(const Student& student, const Model& model, const Model& teacher, NetworkPtr critic, PairSource& pairs,
+         const StudentLossOptions& loss, const DmdOptions& options, int64_t batch, uint64_t seed)
+    : StudentObjective(student, model, loss),
+      teacher_(teacher),
+      critic_(std::move(critic), teacher.process, options.critic),
+      options_(options),
+      draws_(model, seed, batch, 2 * (1 + options.critic_steps)),
+      pool_(pairs, batch, seed) {
+  require<UsageError>(options.critic_steps >= 1, "distill.dmd.critic_steps: must be at least 1, got {}",
+                      options.critic_steps);
+  require<UsageError>(options.regression >= 0, "distill.dmd.regression: must not be negative, got {}",
+                      options.regression);
+  require<UsageError>(options.t_first >= 0 && options.t_first < options.t_last && options.t_last <= 1,
+                      "distill.dmd: needs 0 <= t_first < t_last <= 1, got {} and {}", options.t_first, options.t_last);
+}
+
+Tensor Dmd::times(int64_t step, int64_t slot) const {
+  const double end = teacher_.process->t_end(), first = end + (1 - end) * options_.t_first,
+               last = end + (1 - end) * options_.t_last;
+  return first + (last - first) * draws_.uniform(step, slot);
+}
+
+Tensor Dmd::direction(const Tensor& x, const Tensor& e, const Tensor& t) const {
+  const torch::NoGradGuard no_grad;
+  const auto x_t = teacher_.process->diffuse(x, e, t);
+  const auto real = teacher_.process->clean(x_t, (*teacher_.network)(x_t, t), t);
+  const auto size = (x - real).abs().mean({1, 2, 3}, true).clamp_min(kLeastSize);
+  return (critic_.clean(x_t, t) - real) / size;
+}
+
+Loss Dmd::loss(int64_t step) {
+  const auto x = student_(draws_.normal(step, 0));
+  const auto g = direction(x, draws_.normal(step, 1), times(step, 1));
+  auto match = 0.5 * (x - (x - g).detach()).square().mean();
+  std::optional<Tensor> sample;
+  if (options_.regression > 0) {
+    const auto pairs = pool_.batch(step);
+    sample = distance(student_(pairs.latents), pairs.targets);
+    match = match + options_.regression * *sample;
+  }
+  auto loss = with_physics("dmd", match, x, step);
+  if (sample) loss.terms.emplace_back("sample", sample->detach());
+  loss.terms.emplace_back("critic", critic_.last_loss()[0]);
+  return loss;
+}
+
+void Dmd::advance(int64_t step) {
+  StudentObjective::advance(step);
+  for (int64_t i = 0; i < options_.critic_steps; ++i) {
+    Tensor x;
+    {
+      const torch::NoGradGuard no_grad;
+      x = student_(draws_.normal(step, 2 * i + 2));
+    }
+    critic_.learn(step * options_.critic_steps + i + 1, x, draws_.normal(step, 2 * i + 3), times(step, 2 * i + 3));
+  }
+}
+
+ObjectiveState Dmd::state() const {
+  auto out = StudentObjective::state();
+  out.merge(critic_.state());
+  return out;
+}
+
+void Dmd::load(const ObjectiveState& state) {
+  StudentObjective::load(state);
+  critic_.load(state);
+}
+
+}  // namespace piddm

@@ -1,0 +1,68 @@
+#pragma once
+// Distribution matching distillation (Yin et al. 2024): the student's law is moved towards the teacher's along the difference of their scores.
+//
+//   x = d(e),  x_t = alpha x + sigma e',  g = (E_fake[x|x_t] - E_real[x|x_t]) / mean |x - E_real[x|x_t]|     mean over the entries of a sample
+//   match = 1/2 ||x - sg(x - g)||^2 + regression ||d(e) - x_0||^2,     so that d match / dx = g / entries
+//
+// E_real is the teacher's clean estimate, E_fake that of a critic that follows the student (critic.h). As E[x|x_t] = (x_t + sigma^2 s)/alpha,
+// g = (sigma^2/alpha) (s_fake - s_real) / mean|..|: the gradient of KL(p_fake || p_real), of a size that does not depend on t.
+//
+// dmd takes one critic step a step of the student and needs the regression term on the teacher's pairs; dmd2 (Yin et al., "Improved distribution
+// matching distillation", 2024; here without its GAN term) lets the critic run ahead with several steps instead and needs no pairs. Reverse KL seeks modes:
+// watch SMSE.
+//
+// The critic is trained after each step of the student, with the student's new weights.
+
+#include <optional>
+
+#include "piddm/distill/critic.h"
+#include "piddm/distill/draws.h"
+#include "piddm/distill/pair_pool.h"
+#include "piddm/distill/student_objective.h"
+
+namespace piddm {
+
+struct DmdOptions {
+  int64_t critic_steps = 1;
+  double regression = 0.25;
+  double t_first = 0.02;
+  double t_last = 0.98;
+  AdamOptions critic = {.lr = 1e-3, .ema = 0};
+
+  template <class V>
+  void fields(V&& f) {
+    f("critic_steps", critic_steps, "steps of the critic for one of the student");
+    f("regression", regression, "weight of the regression on the teacher's pairs; 0: no pairs");
+    f("t_first", t_first, "times are drawn between this share of the teacher's time span");
+    f("t_last", t_last, "and this one");
+    f("critic", critic, "optimiser of the critic, at a constant learning rate");
+  }
+};
+
+class Dmd : public StudentObjective {
+ public:
+  /// `critic` is a copy of the teacher's network.
+  Dmd(const Student& student, const Model& model, const Model& teacher, NetworkPtr critic, PairSource& pairs,
+      const StudentLossOptions& loss, const DmdOptions& options, int64_t batch, uint64_t seed);
+
+  Loss loss(int64_t step) override;
+
+  bool keeps_state() const override { return true; }
+  void advance(int64_t step) override;
+  ObjectiveState state() const override;
+  void load(const ObjectiveState& state) override;
+
+  /// g for samples x with noise e at times t, [B,C,H,W] without gradient.
+  Tensor direction(const Tensor& x, const Tensor& e, const Tensor& t) const;
+
+ private:
+  Tensor times(int64_t step, int64_t slot) const;
+
+  Model teacher_;
+  Critic critic_;
+  DmdOptions options_;
+  Draws draws_;
+  PairPool pool_;
+};
+
+}  // namespace piddm

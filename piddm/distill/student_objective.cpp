@@ -1,0 +1,104 @@
+#include "piddm/distill/student_objective.h"
+
+#include <cmath>
+
+#include "piddm/distill/conflict_free.h"
+#include "piddm/pde/physics_loss.h"
+
+namespace piddm {
+
+namespace {
+
+Tensor weights_of_channels(const Pde& pde, double solution_weight) {
+  auto weights = torch::ones({pde.num_channels(), 1, 1}, torch::kFloat64);
+  weights.narrow(0, 0, pde.num_solution_channels()).fill_(solution_weight);
+  return weights / weights.mean();
+}
+
+void check(const StudentLossOptions& o) {
+  for (const auto& [name, value] : {std::pair{"lambda", o.lambda},
+                                    {"boundary", o.boundary},
+                                    {"huber", o.huber},
+                                    {"residual_target", o.residual_target}})
+    require<UsageError>(value >= 0, "distill.loss.{}: must not be negative, got {}", name, value);
+  require<UsageError>(o.solution_weight > 0, "distill.loss.solution_weight: must be positive, got {}",
+                      o.solution_weight);
+  require<UsageError>(o.physics_ramp >= 1, "distill.loss.physics_ramp: must be at least 1, got {}", o.physics_ramp);
+  require<UsageError>(o.residual_memory >= 0 && o.residual_memory < 1,
+                      "distill.loss.residual_memory: must be in [0,1), got {}", o.residual_memory);
+}
+
+}  // namespace
+
+StudentObjective::StudentObjective(const Student& student, const Model& model, const StudentLossOptions& options)
+    : student_(student), model_(model), options_(options), weight_(options.residual_target, options.residual_memory) {
+  check(options);
+  channel_weights_ = weights_of_channels(*model_.pde, options.solution_weight);
+}
+
+double StudentObjective::ramp(int64_t step) const {
+  return std::clamp(static_cast<double>(step - options_.physics_from) / static_cast<double>(options_.physics_ramp), 0.0,
+                    1.0);
+}
+
+Tensor StudentObjective::distance(const Tensor& x, const Tensor& x0) const {
+  const auto square = (x - x0).square();
+  const double c = options_.huber;
+  const auto error = c > 0 ? 2 * c * ((square + c * c).sqrt() - c) : square;
+  return (error * channel_weights_.to(error.device(), error.scalar_type())).mean();
+}
+
+Tensor StudentObjective::joined(const Tensor& match, const std::vector<Tensor>& physics) const {
+  if (options_.gradients == GradientRule::project && !physics.empty() && torch::GradMode::is_enabled())
+    return conflict_free_sum(match, physics.size() == 1 ? physics[0] : physics[0] + physics[1],
+                             student_.network().parameters());
+  auto total = match;
+  for (const auto& part : physics) total = total + part;
+  return total;
+}
+
+Loss StudentObjective::assemble(const std::string& name, const Tensor& match, const Tensor& x, double ramp) const {
+  const auto& pde = *model_.pde;
+  auto fields = model_.normalizer.to_physical(x);
+  if (options_.freeze_coefficients) fields = torch::cat({pde.solution(fields), pde.coefficients(fields).detach()}, 1);
+  const auto physics = physics_loss(pde, fields);
+  const auto pde_error = physics.pde_error.mean();
+  std::vector<Tensor> parts;
+  if (const double lambda = ramp * options_.lambda; lambda > 0)
+    parts.push_back(weight_.active() ? lambda * weight_.factor(pde_error) * pde_error : lambda * pde_error);
+  if (const double weight = ramp * options_.boundary; weight > 0 && physics.boundary.defined())
+    parts.push_back((weight / std::pow(model_.normalizer.std(0), 2)) * physics.boundary.mean());
+  Loss loss{joined(match, parts), {{name, match.detach()}, {"pde_error", pde_error.detach()}}};
+  if (physics.boundary.defined()) loss.terms.push_back({"boundary", physics.boundary.mean().detach()});
+  return loss;
+}
+
+Loss StudentObjective::with_physics(const std::string& name, const Tensor& match, const Tensor& x, int64_t step) {
+  const auto loss = assemble(name, match, x, ramp(step));
+  residual_ = loss.terms[1].second;
+  return loss;
+}
+
+double StudentObjective::judge(const Pairs& held_out) {
+  const torch::NoGradGuard no_grad;
+  const auto x = student_(held_out.latents);
+  const auto loss = assemble("sample", distance(x, held_out.targets), x, 1);
+  return (options_.stop_on == StopOn::total ? loss.total : loss.terms[0].second).item<double>();
+}
+
+void StudentObjective::advance(int64_t) {
+  if (weight_.active()) weight_.advance(residual_);
+}
+
+ObjectiveState StudentObjective::state() const {
+  if (!weight_.active()) return {};
+  return {{"weighting", weight_.state()}};
+}
+
+void StudentObjective::load(const ObjectiveState& state) {
+  if (!weight_.active()) return;
+  require<DataError>(state.count("weighting") == 1, "checkpoint: part 'objective-weighting' is missing");
+  weight_.load(state.at("weighting"));
+}
+
+}  // namespace piddm

@@ -1,0 +1,104 @@
+#pragma once
+// What all distillations share: the distance of a student's final samples to given ones, and the physics of the final samples.
+//
+//   L = match + lambda ||R(d(e))||^2 + boundary ||B(d(e))||^2     means over entries; R in the unit of the PDE, B (boundary and
+//                                                                 initial conditions) in standard deviations of the solution
+//
+// `match` is the business of the objective: regression.h, dmd.h, consistency.h. lambda = boundary = 0 is distillation without physics.
+//
+// Distance: with huber = c > 0 the square d^2 of an entry becomes 2 c (sqrt(d^2 + c^2) - c): d^2 for small d, 2 c |d| for large. Squares make the student a
+// conditional mean, which blurs a two-valued coefficient; large errors counted linearly keep it sharp.
+// solution_weight > 1 gives the solution channels more of the distance (the weights have mean 1): their errors are small beside those at the edges of
+// a coefficient, and left to itself the physics term would rather shrink u than leave a residual.
+//
+// freeze_coefficients keeps the physics terms from choosing coefficients for which the equation is easier: the law of the coefficients then comes
+// from the teacher alone. Where u = 0 solves the equation (Heat, Stokes) u shrinks instead, so it is off by default.
+//
+// lambda and boundary rise linearly from 0 between `physics_from` and `physics_from + physics_ramp`: switched on before the student tracks the teacher,
+// trivial fields of low residual win.
+//
+// residual_target > 0 divides the residual by its running mean (weighting.h), gradients = "project" removes the conflict between match and physics
+// (conflict_free.h).
+
+#include "piddm/distill/pairs.h"
+#include "piddm/distill/weighting.h"
+#include "piddm/model/student.h"
+#include "piddm/train/objective.h"
+
+namespace piddm {
+
+/// What decides early stopping on the held-out pairs: the whole loss, or the distance alone as in the paper.
+enum class StopOn { total, sample };
+inline std::vector<std::string> enum_names(StopOn) { return {"total", "sample"}; }
+
+/// How the gradients of match and physics are joined.
+enum class GradientRule { sum, project };
+inline std::vector<std::string> enum_names(GradientRule) { return {"sum", "project"}; }
+
+struct StudentLossOptions {
+  double lambda = 10;
+  double boundary = 0;
+  bool freeze_coefficients = false;
+  double huber = 0;
+  double solution_weight = 1;
+  int64_t physics_from = 0;
+  int64_t physics_ramp = 200;
+  StopOn stop_on = StopOn::total;
+  double residual_target = 0;
+  double residual_memory = 0.99;
+  GradientRule gradients = GradientRule::sum;
+
+  template <class V>
+  void fields(V&& f) {
+    f("lambda", lambda, "weight of the physics term; 0: pure distillation");
+    f("boundary", boundary,
+      "weight of the boundary and initial conditions, where the PDE has them apart from its stencil");
+    f("freeze_coefficients", freeze_coefficients,
+      "no gradient of the physics terms in the coefficients: only u is moved");
+    f("huber", huber, "error beyond which the sample term grows linearly; 0: squares throughout");
+    f("solution_weight", solution_weight, "weight of a solution channel in the sample term; a coefficient's is 1");
+    f("physics_from", physics_from, "step at which the physics term sets in");
+    f("physics_ramp", physics_ramp, "steps over which it rises to lambda");
+    f("stop_on", stop_on, "held-out loss that decides early stopping: total or sample");
+    f("residual_target", residual_target,
+      "dynamic weighting: size of the residual after division by its running mean (the paper: 1e-4); 0: no division");
+    f("residual_memory", residual_memory, "decay of that running mean a step");
+    f("gradients", gradients, "sum, or project: conflicting gradients of distillation and physics lose their conflict");
+  }
+};
+
+class StudentObjective : public Objective {
+ public:
+  bool keeps_state() const override { return weight_.active(); }
+  void advance(int64_t step) override;
+  ObjectiveState state() const override;
+  void load(const ObjectiveState& state) override;
+
+ protected:
+  /// `model` is what `student` is made of: PDE, normaliser, process.
+  StudentObjective(const Student& student, const Model& model, const StudentLossOptions& options);
+
+  /// Mean over entries, a scalar.
+  Tensor distance(const Tensor& x, const Tensor& x0) const;
+
+  /// `match`, recorded as `name`, and the physics of the final samples x (network units) with the weight of step `step`.
+  Loss with_physics(const std::string& name, const Tensor& match, const Tensor& x, int64_t step);
+
+  /// The loss of held-out pairs with the full weight of the physics.
+  double judge(const Pairs& held_out);
+
+  const Student& student_;
+  Model model_;
+
+ private:
+  double ramp(int64_t step) const;
+  Loss assemble(const std::string& name, const Tensor& match, const Tensor& x, double ramp) const;
+  Tensor joined(const Tensor& match, const std::vector<Tensor>& physics) const;
+
+  StudentLossOptions options_;
+  Tensor channel_weights_;  ///< [C,1,1], mean 1
+  DynamicWeight weight_;
+  Tensor residual_;  ///< of the last step, for the running mean
+};
+
+}  // namespace piddm

@@ -1,0 +1,186 @@
+// What holds for every objective: physics on and off, any PDE and process, the same bits after a restart.
+
+#include "piddm/distill/objectives.h"
+
+#include "piddm/model/weights.h"
+#include "piddm/train/trainer.h"
+#include "tests/testing.h"
+#include "tests/tiny.h"
+
+namespace piddm {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint64_t kSeed = 71;
+constexpr int64_t kSteps = 7;
+
+DistillOptions quick() {
+  DistillOptions options;
+  options.heads = testing::all_heads();
+  options.pairs = {.euler_steps = 3, .chunk = 4, .every = 3, .pool = 2, .held_out = 3};
+  options.loss = {.lambda = 3, .physics_from = -1, .physics_ramp = 1};
+  options.dmd2.critic_steps = 2;
+  options.consistency.intervals = 4;
+  options.train.steps = kSteps;
+  options.train.batch = 3;
+  options.train.log_every = 1;
+  options.train.checkpoint_every = options.train.validate_every = 3;
+  options.reflow.train = options.train;
+  options.reflow.train.steps = 4;
+  return options;
+}
+
+/// A student in the making: everything an objective refers to.
+struct Workbench {
+  Workbench(const std::string& name, DistillOptions o, const fs::path& folder, Model t = testing::tiny_teacher(1))
+      : options(std::move(o)),
+        teacher(std::move(t)),
+        model(clone_model(teacher)),
+        student(model, options.heads),
+        pairs(teacher, kSeed, options.pairs, folder) {
+    model.kind = ModelKind::student;
+    model.heads = options.heads;
+    objective = objective_registry().at(name)({student, model, teacher, pairs, options, kSeed});
+  }
+  DistillOptions options;
+  Model teacher, model;
+  Student student;
+  PairSource pairs;
+  std::unique_ptr<Objective> objective;
+};
+
+struct PowerCut {};
+
+/// Another objective, until the power fails before step `cut`.
+class Cut : public Objective {
+ public:
+  Cut(Objective& inner, int64_t cut) : inner_(inner), cut_(cut) {}
+  void prepare(int64_t step) override { inner_.prepare(step); }
+  Loss loss(int64_t step) override {
+    if (step == cut_) throw PowerCut();
+    return inner_.loss(step);
+  }
+  std::optional<double> validate() override { return inner_.validate(); }
+  bool keeps_state() const override { return inner_.keeps_state(); }
+  void advance(int64_t step) override { inner_.advance(step); }
+  ObjectiveState state() const override { return inner_.state(); }
+  void load(const ObjectiveState& state) override { inner_.load(state); }
+
+ private:
+  Objective& inner_;
+  int64_t cut_;
+};
+
+struct Result {
+  TensorMap weights;
+  std::map<std::string, TensorMap> parts;
+  std::vector<json> rows;
+};
+
+Result finish(const std::string& name, const DistillOptions& options, const fs::path& folder, int64_t cut) {
+  Workbench bench(name, options, folder.string() + "-pairs");
+  Cut objective(*bench.objective, cut);
+  auto run = fs::exists(folder) ? RunFolder::open(folder) : RunFolder::create(folder, json::object());
+  train(*bench.model.network, objective, options.train, run, "run");
+  Result result{weights_of(*bench.model.network), run.checkpoints(2).load(kSteps).parts,
+                RunFolder::read_metrics(folder)};
+  for (auto& row : result.rows) row.erase("seconds");
+  return result;
+}
+
+void expect_equal(const TensorMap& a, const TensorMap& b, const std::string& what) {
+  ASSERT_EQ(a.size(), b.size()) << what;
+  for (const auto& [name, value] : a) EXPECT_TRUE(torch::equal(value, b.at(name))) << what << " " << name;
+}
+
+class EveryObjective : public ::testing::TestWithParam<std::string> {
+ protected:
+  testing::TempDir folder_;
+};
+
+TEST_P(EveryObjective, AddsThePhysicsOfTheFinalSample) {
+  auto off = quick();
+  off.loss.lambda = 0;
+  Workbench with(GetParam(), quick(), folder_ / "pairs"), without(GetParam(), off, folder_ / "pairs");
+  const auto on_loss = with.objective->loss(1), off_loss = without.objective->loss(1);
+  ASSERT_EQ(on_loss.terms[1].first, "pde_error");
+  const double physics = on_loss.terms[1].second.item<double>(), total = off_loss.total.item<double>();
+  EXPECT_GT(physics, 0);
+  EXPECT_NEAR(on_loss.total.item<double>(), total + 3 * physics, 1e-5 * (total + 3 * physics));
+  const auto gradient = [](const Loss& loss, const Model& model) {
+    return torch::autograd::grad({loss.total}, {model.network->parameters().back()})[0];
+  };
+  EXPECT_GT(testing::relative_error(gradient(on_loss, with.model), gradient(off_loss, without.model)), 1e-3);
+}
+
+TEST_P(EveryObjective, EndsInTheSameBitsAfterAPowerCut) {
+  auto options = quick();
+  for (const bool weighted : {false, true}) {
+    const auto name = weighted ? "weighted" : "plain";
+    if (weighted) options.loss.residual_target = 1e-4, options.loss.gradients = GradientRule::project;
+    const auto unbroken = finish(GetParam(), options, folder_ / (name + std::string("-unbroken")), -1);
+    const auto run = folder_ / (name + std::string("-cut"));
+    for (const int64_t cut : {2, 5}) EXPECT_THROW(finish(GetParam(), options, run, cut), PowerCut);
+    const auto resumed = finish(GetParam(), options, run, -1);
+    expect_equal(resumed.weights, unbroken.weights, name);
+    EXPECT_EQ(resumed.rows, unbroken.rows);
+    ASSERT_EQ(resumed.parts.size(), unbroken.parts.size());
+    for (const auto& [part, tensors] : resumed.parts) expect_equal(tensors, unbroken.parts.at(part), part);
+  }
+}
+
+TEST_P(EveryObjective, KeepsItsStateInTheCheckpoint) {
+  auto options = quick();
+  options.loss.residual_target = 1e-4;
+  options.train.steps = 1;
+  Workbench bench(GetParam(), options, folder_ / "pairs");
+  auto run = RunFolder::create(folder_ / "run", json::object());
+  train(*bench.model.network, *bench.objective, options.train, run, "run");
+  const auto parts = run.checkpoints(2).load(1).parts;
+  EXPECT_EQ(parts.count("objective-weighting"), 1U);
+  EXPECT_EQ(parts.count("objective-critic-exp_avg_sq"), GetParam().substr(0, 3) == "dmd" ? 1U : 0U);
+  EXPECT_EQ(parts.count("objective-target"), GetParam() == "consistency" ? 1U : 0U);
+  EXPECT_ERROR(bench.objective->load({}), ExitCode::data, "missing");
+}
+
+// Fields between 1 and 2 stand for data: only shapes and finiteness are at stake.
+TEST_P(EveryObjective, WorksOnEveryPdeAndProcess) {
+  const auto processes = process_registry().names();
+  size_t turn = 0;
+  for (const auto& name : pde_registry().names()) {
+    Model teacher;
+    teacher.pde = make_pde({name, testing::kTinyGrid});
+    const int64_t channels = teacher.pde->num_channels();
+    teacher.process = process_registry().at(processes[turn++ % processes.size()])();
+    teacher.normalizer =
+        Normalizer::fit(1 + uniform(kSeed, Stream::latents, 0, 4, {channels, testing::kTinyGrid, testing::kTinyGrid}),
+                        teacher.pde->channels());
+    json network = testing::tiny_network(1)->options_json();
+    network["channels"] = channels;
+    teacher.network = make_network("fno", network, 1);
+    auto options = quick();
+    options.heads = {};
+    Workbench bench(GetParam(), options, folder_ / name, teacher);
+    for (const int64_t step : {0, 1}) {
+      const auto loss = bench.objective->loss(step);
+      loss.total.backward();
+      bench.objective->advance(step);
+      EXPECT_TRUE(all_finite(loss.total)) << name;
+    }
+    for (const auto& p : bench.model.network->named_parameters()) EXPECT_TRUE(all_finite(p.value().grad())) << name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Distill, EveryObjective, ::testing::ValuesIn(objective_registry().names()),
+                         [](const auto& test) { return test.param; });
+
+TEST(Objectives, AreKnownByName) {
+  EXPECT_ERROR(objective_registry().at("consistancy"), ExitCode::usage, "'consistency'");
+  EXPECT_EQ(reflow_rounds("regression"), 0);
+  EXPECT_EQ(reflow_rounds("reflow"), 1);
+  EXPECT_EQ(reflow_rounds("reflow2"), 2);
+}
+
+}  // namespace
+}  // namespace piddm
