@@ -51,7 +51,8 @@ TEST(DistanceInterval, TakesAwayWhatResamplingAdds) {
   const auto [low, high] = distance_interval({2.0, 3.0, 4.0}, 1.5, 0.5);  // quartiles 2.5 and 3.5, mean 3
   EXPECT_DOUBLE_EQ(low, 1.0);
   EXPECT_DOUBLE_EQ(high, 2.0);
-  EXPECT_EQ(distance_interval({2.0, 6.0}, 0.5, 0.9).first, 0);
+  // 2 and 6 become 0 (not -1.5) and 2.5; their 5 % quantile
+  EXPECT_DOUBLE_EQ(distance_interval({2.0, 6.0}, 0.5, 0.9).first, 0.125);
   EXPECT_ERROR(distance_interval({}, 1, 0.9), ExitCode::usage, "0 replicates");
 }
 
