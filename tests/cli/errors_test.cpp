@@ -40,7 +40,7 @@ TEST_F(CliErrors, WrongNamesAreAnsweredWithTheNearestRightOne) {
                  "did you mean 'steps'");
   expect_failure({"demo", "--out", out("run"), "--set", "experiment.trian.steps=3"}, ExitCode::usage,
                  "did you mean 'train'");
-  expect_failure({"generate", shop_.at("student"), "--method", "pidm", "--out", out()}, ExitCode::usage,
+  expect_failure({"generate", shop_.at("student"), "--method", "pidddm", "--out", out()}, ExitCode::usage,
                  "did you mean 'piddm'");
   expect_failure({"solve", shop_.at("student"), "--task", "foward", "--observe", shop_.at("data.npz"), "--out", out()},
                  ExitCode::usage, "did you mean 'forward'");
