@@ -58,8 +58,7 @@ fs::path model_folder(const fs::path& path) {
 }  // namespace
 
 Tensor Model::latents(uint64_t seed, Stream stream, int64_t first, int64_t count) const {
-  return normal(seed, stream, first, count, {pde->num_channels(), pde->grid(), pde->grid()}, torch::kFloat32,
-                device());
+  return normal(seed, stream, first, count, {pde->num_channels(), pde->grid(), pde->grid()}, torch::kFloat32, device());
 }
 
 torch::Device Model::device() const { return network->parameters().front().device(); }
