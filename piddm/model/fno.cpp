@@ -2,7 +2,8 @@
 
 #include <cmath>
 
-#include "piddm/core/rng.h"
+#include "piddm/model/inputs.h"
+#include "piddm/model/parameters.h"
 #include "piddm/ops/pointwise_mlp.h"
 
 namespace piddm {
@@ -10,19 +11,10 @@ namespace piddm {
 namespace {
 
 void check_options(const FnoOptions& o) {
-  require<UsageError>(o.modes.size() == 2, "model.modes: expected two numbers, got {}", o.modes.size());
-  for (const int64_t m : o.modes)
-    require<UsageError>(m >= 2 && m % 2 == 0, "model.modes: {} is not an even number of at least 2", m);
+  check_modes(o.modes);
+  check_time_features(o.time_features);
   require<UsageError>(o.channels >= 1 && o.width >= 1 && o.layers >= 1 && o.lifting >= 1 && o.projection >= 1,
                       "model: sizes must be positive");
-  require<UsageError>(o.time_features >= 4 && o.time_features % 2 == 0,
-                      "model.time_features: {} is not an even number of at least 4", o.time_features);
-}
-
-Tensor coordinates_of(int64_t height, int64_t width, const torch::TensorOptions& options) {
-  const auto x = ((torch::arange(height, options) + 0.5) / height).view({height, 1}).expand({height, width});
-  const auto y = ((torch::arange(width, options) + 0.5) / width).view({1, width}).expand({height, width});
-  return torch::stack({x, y}).reshape({2, height * width});
 }
 
 }  // namespace
@@ -37,8 +29,9 @@ Tensor time_encoding(const Tensor& t, int64_t features) {
   return torch::cat({phase.sin(), phase.cos()}, 1).to(t.scalar_type());
 }
 
-Fno::Fno(const FnoOptions& options, uint64_t seed) : options_(options), seed_(seed) {
+Fno::Fno(const FnoOptions& options, uint64_t seed) : options_(options) {
   check_options(options_);
+  ParameterDraw parameter(*this, seed);
   const auto& o = options_;
   const int64_t inputs = o.channels + 2 + o.time_features;
   lift1_ = parameter("lift1.weight", {o.lifting, inputs}, std::sqrt(1.0 / inputs));
@@ -57,12 +50,6 @@ Fno::Fno(const FnoOptions& options, uint64_t seed) : options_(options), seed_(se
   project1_bias_ = parameter("project1.bias", {o.projection}, 0);
   project2_ = parameter("project2.weight", {o.channels, o.projection}, std::sqrt(1.0 / o.projection));
   project2_bias_ = parameter("project2.bias", {o.channels}, 0);
-}
-
-Tensor Fno::parameter(const std::string& name, const std::vector<int64_t>& shape, double std) {
-  std::string key = name;  // module parameters may not contain dots
-  std::replace(key.begin(), key.end(), '.', '_');
-  return register_parameter(key, normal(seed_, Stream::parameters, drawn_++, 1, shape)[0] * std);
 }
 
 const Fno::Grid& Fno::grid(const Tensor& x) {
@@ -142,10 +129,7 @@ Tensor Fno::composed(const Tensor& x, const Tensor& t, const Grid& g) const {
 }
 
 Tensor Fno::forward(const Tensor& x, const Tensor& t) {
-  require<DataError>(x.dim() == 4 && x.size(1) == options_.channels, "[fno] expected (B,{},H,W), got {}",
-                     options_.channels, shape_string(x));
-  require<DataError>(t.dim() == 1 && (t.size(0) == x.size(0) || t.size(0) == 1), "[fno] expected {} times, got {}",
-                     x.size(0), shape_string(t));
+  check_inputs("fno", x, t, options_.channels);
   const auto& g = grid(x);
   if (g.on_cuda) return fused_cuda(x, t, g);
   return g.on_cpu ? fused_cpu(x, t, g) : composed(x, t, g);

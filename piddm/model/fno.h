@@ -72,7 +72,6 @@ class Fno : public Network {
     std::optional<FusedPlan> on_cuda;
   };
 
-  Tensor parameter(const std::string& name, const std::vector<int64_t>& shape, double std);
   const Grid& grid(const Tensor& x);
   Tensor time_bias(const Tensor& t) const;
   Tensor lift(const Tensor& x, const Tensor& t, const Tensor& coordinates) const;
@@ -82,8 +81,6 @@ class Fno : public Network {
   Tensor composed(const Tensor& x, const Tensor& t, const Grid& grid) const;
 
   FnoOptions options_;
-  uint64_t seed_;
-  int64_t drawn_ = 0;  ///< parameters drawn so far: their index in the random stream
   Tensor lift1_, lift1_bias_, lift2_, lift2_bias_, project1_, project1_bias_, project2_, project2_bias_;
   std::vector<LayerWeights> layers_;
   std::map<std::string, Grid> grids_;
