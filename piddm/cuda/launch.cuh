@@ -56,4 +56,10 @@ void for_precision(Precision precision, F&& f) {
   }
 }
 
+/// f(precision, KC) as constants.
+template <class F>
+void for_kernel(Precision precision, int channels, F&& f) {
+  for_precision(precision, [&](auto p) { for_channels(channels, [&](auto kc) { f(p, kc); }); });
+}
+
 }  // namespace piddm::cuda

@@ -247,11 +247,6 @@ size_t backward_bytes(int width, int kept2) {
   return shared_bytes<P, KC>(width, kept2, 2, 1);
 }
 
-template <class F>
-void for_kernel(Precision precision, int channels, F&& f) {
-  for_precision(precision, [&](auto p) { for_channels(channels, [&](auto kc) { f(p, kc); }); });
-}
-
 }  // namespace
 
 void analyse(Precision precision, const Analysis& a, Stream stream) {

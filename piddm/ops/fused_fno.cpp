@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <numbers>
 
 #include "piddm/core/cuda.h"
 #include "piddm/core/error.h"
@@ -16,73 +15,6 @@ using torch::autograd::variable_list;
 
 const float* floats(const Tensor& x) { return x.data_ptr<float>(); }
 int as_int(int64_t n) { return static_cast<int>(n); }
-
-/// cos and sin of 2 pi k j/n, float64 [frequencies, points].
-std::pair<Tensor, Tensor> waves(int64_t lowest, int64_t frequencies, int64_t points) {
-  const auto k = torch::arange(lowest, lowest + frequencies, torch::kInt64).view({-1, 1});
-  const auto j = torch::arange(points, torch::kInt64).view({1, -1});
-  const auto angle =
-      (k * j).remainder(points).to(torch::kFloat64) * (2 * std::numbers::pi / static_cast<double>(points));
-  return {angle.cos(), angle.sin()};
-}
-
-Tensor storage(at::IntArrayRef sizes, torch::Device device, Precision precision) {
-  return torch::empty(sizes,
-                      torch::dtype(precision == Precision::bf16 ? torch::kBFloat16 : torch::kFloat32).device(device));
-}
-
-/// A right factor with this many rows and columns, packed once.
-Tensor packed_b(const Tensor& matrix, torch::Device device, Precision precision, bool activated) {
-  const auto source = matrix.to(torch::kFloat32).to(device).contiguous();
-  const int64_t depth = cuda::round_up(as_int(source.size(0)), 16), columns = cuda::round_up(as_int(source.size(1)), 8);
-  auto target = storage({depth, columns}, device, precision);
-  if constexpr (cuda::kBuilt) {
-    cuda::pack(precision,
-               {{.source = floats(source),
-                 .target = target.data_ptr(),
-                 .depth = as_int(source.size(0)),
-                 .columns = as_int(source.size(1)),
-                 .padded_depth = as_int(depth),
-                 .padded_columns = as_int(columns),
-                 .stride_k = source.stride(0),
-                 .stride_n = source.stride(1),
-                 .wide_k = false,
-                 .wide_n = false,
-                 .activated = activated}},
-               cuda::current_stream());
-    cuda::synchronize();
-  }
-  return target;
-}
-
-/// Rows (re, im) of n numbers -> tiles of 16 rows, re of eight numbers, then im of the same; zeros up to full tiles and 16 columns.
-Tensor in_tiles(const Tensor& re, const Tensor& im) {
-  const int64_t n = re.size(0), rows = cuda::round_up(as_int(n), 8), depth = cuda::round_up(as_int(re.size(1)), 16);
-  auto tiles = torch::zeros({rows / 8, 2, 8, depth}, torch::kFloat64);
-  const auto pad = [&](const Tensor& x) {
-    return torch::constant_pad_nd(x, {0, depth - x.size(1), 0, rows - n}).view({rows / 8, 8, depth});
-  };
-  tiles.select(1, 0).copy_(pad(re));
-  tiles.select(1, 1).copy_(pad(im));
-  return tiles.view({2 * rows, depth});
-}
-
-/// Columns a and b of n numbers side by side: [m, n] twice -> [m, 2n].
-Tensor side_by_side(const Tensor& a, const Tensor& b) { return torch::stack({a, b}, 2).flatten(1); }
-
-Tensor packed(const Tensor& matrix, torch::Device device, Precision precision) {
-  const int64_t rows = cuda::round_up(as_int(matrix.size(0)), 16), depth = cuda::round_up(as_int(matrix.size(1)), 16);
-  const auto source = torch::constant_pad_nd(matrix, {0, depth - matrix.size(1), 0, rows - matrix.size(0)})
-                          .to(torch::kFloat32)
-                          .to(device)
-                          .contiguous();
-  auto target = storage({rows, depth}, device, precision);
-  if constexpr (cuda::kBuilt) {
-    cuda::pack_a(precision, floats(source), target.data_ptr(), as_int(rows), as_int(depth), cuda::current_stream());
-    cuda::synchronize();
-  }
-  return target;
-}
 
 /// The weights as the kernels want them: every matrix in the orientation of each product it takes part in.
 struct PackedWeights {
@@ -175,25 +107,15 @@ class Pass {
     if constexpr (cuda::kBuilt) return cuda::current_stream();
     return nullptr;
   }
-  Tensor activation() const { return storage({s_.batch, s_.height, s_.width, s_.channels}, device_, precision_); }
-  Tensor words() const { return storage({s_.batch, s_.height, s_.kept2, s_.channels, 2}, device_, precision_); }
-  Tensor modes() const { return storage({s_.kept1, s_.kept2, s_.batch, s_.channels, 2}, device_, precision_); }
+  Tensor activation() const { return gpu_storage({s_.batch, s_.height, s_.width, s_.channels}, device_, precision_); }
+  Tensor words() const { return gpu_storage({s_.batch, s_.height, s_.kept2, s_.channels, 2}, device_, precision_); }
+  Tensor modes() const { return gpu_storage({s_.kept1, s_.kept2, s_.batch, s_.channels, 2}, device_, precision_); }
 
   /// Adds a job: B[k,n] = source(k,n) of a [depth, columns] view.
   Tensor job(const Tensor& view, int64_t padded_depth, int64_t padded_columns, bool wide_k, bool wide_n,
              bool activated = false) {
-    auto target = storage({padded_depth, padded_columns}, device_, precision_);
-    jobs_.push_back({.source = floats(view),
-                     .target = target.data_ptr(),
-                     .depth = as_int(view.size(0)),
-                     .columns = as_int(view.size(1)),
-                     .padded_depth = as_int(padded_depth),
-                     .padded_columns = as_int(padded_columns),
-                     .stride_k = view.stride(0),
-                     .stride_n = view.stride(1),
-                     .wide_k = wide_k,
-                     .wide_n = wide_n,
-                     .activated = activated});
+    auto target = gpu_storage({padded_depth, padded_columns}, device_, precision_);
+    jobs_.push_back(pack_job(view, target, wide_k, wide_n, activated));
     return target;
   }
   void run_jobs() {
@@ -232,7 +154,7 @@ class Pass {
   Tensor interleaved(const Tensor& fields, bool with_coordinates) const {
     const int count = as_int(fields.size(1)), fixed = with_coordinates ? as_int(s_.fixed) : 0;
     const int width = cuda::narrow_width(count + fixed);
-    auto out = storage({s_.batch, s_.points, width}, device_, precision_);
+    auto out = gpu_storage({s_.batch, s_.points, width}, device_, precision_);
     if constexpr (cuda::kBuilt)
       cuda::interleave(precision_,
                        {.batch = as_int(s_.batch),
@@ -569,25 +491,6 @@ struct FnoFunction : torch::autograd::Function<FnoFunction> {
 };
 
 }  // namespace
-
-FusedPlan::FusedPlan(const SpectralBasis& b, torch::Device device, Precision precision)
-    : height(b.height), width(b.width), kept1(b.kept1), kept2(b.kept2), first1(b.first1), lowest1(b.lowest1) {
-  auto symmetry = torch::full({kept2, 1}, 2.0, torch::kFloat64);
-  symmetry[0] = 1.0;
-  if (width % 2 == 0 && kept2 == width / 2 + 1) symmetry[kept2 - 1] = 1.0;
-  mean = 1.0 / static_cast<double>(height * width);
-  const auto [cw, sw] = waves(0, kept2, width);
-  const auto [ch, sh] = waves(lowest1, kept1, height);
-  const auto make = [&](const Tensor& matrix) { return packed(matrix, device, precision); };
-  const auto along_w = side_by_side(cw.t(), -sw.t());
-  analysis = packed_b(along_w, device, precision, false);
-  analysis_activated = packed_b(along_w, device, precision, true);
-  analysis_adjoint = packed_b(side_by_side((cw * symmetry).t(), (-sw * symmetry).t()), device, precision, false);
-  synthesis = make(side_by_side((cw * symmetry).t(), (-sw * symmetry).t()));
-  synthesis_adjoint = make(side_by_side((cw * mean).t(), (-sw * mean).t()));
-  to_modes = make(in_tiles(side_by_side(ch, sh), side_by_side(-sh, ch)));
-  to_grid = make(in_tiles(side_by_side(ch.t(), -sh.t()), side_by_side(sh.t(), ch.t())));
-}
 
 bool fused_on_cuda(const Tensor& x, int64_t inputs, int64_t width, int64_t hidden_in, int64_t hidden_out, int64_t kept2,
                    Precision precision) {

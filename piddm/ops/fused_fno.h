@@ -10,7 +10,7 @@
 //
 // Gradients with respect to x and all weights, first order. The formula: Fno in the form "gemm".
 
-#include "piddm/core/precision.h"
+#include "piddm/ops/fused_plan.h"
 #include "piddm/ops/pointwise_mlp.h"
 #include "piddm/ops/spectral_layer.h"
 
@@ -20,18 +20,6 @@ struct FnoWeights {
   MlpWeights lift;  ///< w1 [J, C+2], bias1 [B or 1, J]
   std::vector<LayerWeights> layers;
   MlpWeights project;  ///< bias1 [1, J]
-};
-
-/// The transforms of a grid as the kernels want them.
-struct FusedPlan {
-  FusedPlan(const SpectralBasis& basis, torch::Device device, Precision precision);
-
-  int64_t height, width, kept1, kept2, first1, lowest1;
-  double mean;                          ///< 1/(H W), the factor of the analysis
-  Tensor analysis, analysis_activated;  ///< along W, to words
-  Tensor analysis_adjoint;              ///< with the factor s(k2) of the way back
-  Tensor synthesis, synthesis_adjoint;  ///< along W, from words: with s(k2), and with 1/(H W)
-  Tensor to_modes, to_grid;             ///< along H, without factors
 };
 
 /// Whether the operator can take a network of these sizes on this grid: a CUDA tensor, width a multiple of 8 up to 128, hidden layers multiples of
