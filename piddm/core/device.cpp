@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <sched.h>
 #include <sys/utsname.h>
+#include <torch/version.h>
 #include <unistd.h>
 
 #include <filesystem>

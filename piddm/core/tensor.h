@@ -1,7 +1,13 @@
 #pragma once
 // The one Torch include of the project, and the small differences between LibTorch 1.13 and 2.x.
 
-#include <torch/torch.h>
+#include <torch/types.h>
+// after torch/types.h: these rely on it
+#include <torch/autograd.h>
+#include <torch/cuda.h>
+#include <torch/fft.h>
+#include <torch/nn/module.h>
+#include <torch/utils.h>
 
 #include <string>
 

@@ -69,6 +69,7 @@ Pairs PairSource::load(Stream stream, int64_t number, int64_t count) {
 
 Tensor sample_teacher(const Model& teacher, const Tensor& latents, int64_t euler_steps, const std::string& label) {
   torch::NoGradGuard no_grad;
+  const PrecisionScope precision(*teacher.network, Precision::bf16);
   const int64_t n = latents.size(0);
   Progress progress(label, n);
   std::vector<Tensor> parts;

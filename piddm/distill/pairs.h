@@ -51,7 +51,8 @@ class PairSource {
   std::string key_;  ///< hash of what the pairs depend on
 };
 
-/// Samples of a teacher by Euler integration in batches that fit, with progress: [n,C,H,W] network units, no gradient.
+/// Samples of a teacher by Euler integration in batches that fit, with progress: [n,C,H,W] network units, no gradient;
+/// on a GPU in bf16, whose rounding the steps average out.
 Tensor sample_teacher(const Model& teacher, const Tensor& latents, int64_t euler_steps, const std::string& label);
 
 }  // namespace piddm

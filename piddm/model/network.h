@@ -50,6 +50,25 @@ using NetworkPtr = std::shared_ptr<Network>;
 NetworkPtr make_network(const std::string& type, const json& options, uint64_t seed);
 std::vector<std::pair<std::string, std::string>> list_networks();
 
+/// Another arithmetic for a network while the object lives; nothing for a module that is none.
+class PrecisionScope {
+ public:
+  PrecisionScope(torch::nn::Module& module, Precision precision) : network_(dynamic_cast<Network*>(&module)) {
+    if (!network_) return;
+    before_ = network_->precision();
+    network_->set_precision(precision);
+  }
+  ~PrecisionScope() {
+    if (network_) network_->set_precision(before_);
+  }
+  PrecisionScope(const PrecisionScope&) = delete;
+  PrecisionScope& operator=(const PrecisionScope&) = delete;
+
+ private:
+  Network* network_;
+  Precision before_ = Precision::fp32;
+};
+
 /// Sample evaluations since construction: `WorkMeter meter(net); ...; meter.spent()`.
 class WorkMeter {
  public:

@@ -3,7 +3,7 @@
 //
 //   e' = the network's Fourier modes of e                 (band_limited)
 //   x  = clean estimate of the process at t = 1           linear: e' - v(e', 1)
-//   u  = S (1 + lambda/lambda_c)^-1 S u                   (smooth)
+//   u  = S (1 + lambda/lambda_c)^-1 S u                   (smooth) where u vanishes on the wall, or on the outer ring of nodes
 //   a  = mid + half tanh(gain (a - mid)/half)             (bounded)
 //   s  = spatial mean of s                                (constant) scalar channels
 //   x  = C(x), the PDE's hard constraint                  (constrained)
@@ -26,8 +26,12 @@ class Student {
   Network& network() const { return *network_; }
 
  private:
-  Tensor smooth(const Tensor& u) const;
-  Tensor shaped(const Tensor& field, const Channel& channel) const;
+  /// Where a solution channel is zero: nowhere that is known, on the wall half a cell outside the grid, on the outer ring of nodes.
+  enum class Wall { none, cells, nodes };
+  static std::vector<Wall> walls_of(const Pde& pde);
+
+  Tensor smooth(const Tensor& u, Wall wall) const;
+  Tensor shaped(const Tensor& field, const Channel& channel, Wall wall) const;
 
   NetworkPtr network_;
   ProcessPtr process_;
@@ -35,7 +39,8 @@ class Student {
   PdePtr pde_;
   HeadOptions heads_;
   std::unique_ptr<SpectralBasis> basis_;  ///< of the latent, if band-limited
-  Tensor filter_;                         ///< [N,N] over the sine modes, if smooth
+  std::vector<Wall> walls_;               ///< of each channel
+  Tensor filter_, node_filter_;  ///< [N,N] and [N-2,N-2] over the sine modes of cells and inner nodes, if smooth
 };
 
 }  // namespace piddm

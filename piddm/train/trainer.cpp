@@ -30,25 +30,6 @@ void check_options(const TrainOptions& o) {
                       "train: log_every and checkpoint_every must be at least 1");
 }
 
-/// Another arithmetic for the network while the object lives.
-class PrecisionScope {
- public:
-  PrecisionScope(torch::nn::Module& module, Precision precision) : network_(dynamic_cast<Network*>(&module)) {
-    if (!network_) return;
-    before_ = network_->precision();
-    network_->set_precision(precision);
-  }
-  ~PrecisionScope() {
-    if (network_) network_->set_precision(before_);
-  }
-  PrecisionScope(const PrecisionScope&) = delete;
-  PrecisionScope& operator=(const PrecisionScope&) = delete;
-
- private:
-  Network* network_;
-  Precision before_ = Precision::fp32;
-};
-
 class Trainer {
  public:
   Trainer(torch::nn::Module& network, Objective& objective, const TrainOptions& options, RunFolder& run)

@@ -4,6 +4,7 @@
 #include <c10/core/CPUAllocator.h>
 
 #include <cstring>
+#include <utility>
 
 #include "piddm/ops/cpu/kernels.h"
 #include "tests/testing.h"
@@ -39,7 +40,9 @@ class PoisonedMemory : public c10::Allocator {
     torch::set_num_threads(threads_);
   }
 
-  c10::DataPtr allocate(size_t bytes) const override {
+  // Without the word override: it is const in LibTorch 1.13 and not in 2.
+  c10::DataPtr allocate(size_t bytes) { return std::as_const(*this).allocate(bytes); }
+  c10::DataPtr allocate(size_t bytes) const {
     auto memory = real_->allocate(bytes);
     std::memset(memory.get(), 0xff, bytes);  // every float and double with all bits set is a NaN
     return memory;
