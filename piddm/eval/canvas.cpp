@@ -7,6 +7,7 @@
 
 #include "piddm/core/atomic_file.h"
 #include "piddm/core/error.h"
+#include "piddm/eval/svg.h"
 
 namespace piddm {
 namespace {
@@ -67,7 +68,8 @@ int text_height(const TextStyle& style) { return kFontAscent * style.scale; }
 Canvas::Canvas(int width, int height, Rgb background) : width_(width), height_(height) {
   require<UsageError>(width > 0 && height > 0 && width <= kMaxSide && height <= kMaxSide,
                       "[canvas] a picture of {}x{} pixels; each side must be 1..{}", width, height, kMaxSide);
-  pixels_.assign(static_cast<size_t>(width) * static_cast<size_t>(height), background);
+  pixels_.resize(static_cast<size_t>(width) * static_cast<size_t>(height));
+  fill_rect({0, 0, width, height}, background);
 }
 
 Rgb Canvas::at(int x, int y) const {
@@ -85,6 +87,11 @@ void Canvas::blend(int x, int y, Rgb color, double coverage) {
 }
 
 void Canvas::fill_rect(const Rect& rect, Rgb color) {
+  svg_ += svg_rect(rect, color);
+  paint(rect, color);
+}
+
+void Canvas::paint(const Rect& rect, Rgb color) {
   const int right = std::min(rect.right(), width_), bottom = std::min(rect.bottom(), height_);
   for (int y = std::max(rect.y, 0); y < bottom; ++y)
     for (int x = std::max(rect.x, 0); x < right; ++x) pixels_[index(x, y)] = color;
@@ -113,6 +120,7 @@ Rect Canvas::covered(const std::vector<Point>& points, double reach) const {
 void Canvas::line(Point from, Point to, Rgb color, double thickness) { polyline({from, to}, color, thickness); }
 
 void Canvas::polyline(const std::vector<Point>& points, Rgb color, double thickness) {
+  svg_ += svg_polyline(points, color, thickness);
   const double half_width = thickness / 2;
   const Rect box = covered(points, half_width + 1);
   std::vector<double> coverage(static_cast<size_t>(box.width) * static_cast<size_t>(box.height), 0.0);
@@ -134,6 +142,7 @@ void Canvas::polyline(const std::vector<Point>& points, Rgb color, double thickn
 }
 
 void Canvas::text(int x, int y, std::string_view line, const TextStyle& style) {
+  svg_ += svg_text(x, y, line, style);
   int along = -anchor_offset(style.anchor, text_width(line, style));
   for (const Glyph& glyph : glyphs_of(line)) {
     const Glyph shape = style.bold ? bolder(glyph) : glyph;
@@ -161,17 +170,21 @@ void Canvas::heat_map(int x, int y, const HeatMap& heat) {
   const auto value = field.accessor<double, 2>();
   const int nx = static_cast<int>(field.size(0)), ny = static_cast<int>(field.size(1));
   const double span = heat.high - heat.low;
+  Canvas cells(nx, ny);
   for (int i = 0; i < nx; ++i) {
     for (int j = 0; j < ny; ++j) {
       const double v = value[i][j];
       const double position = span > 0 ? (v - heat.low) / span : 0.5;
-      fill_rect({x + i * heat.scale_x, y + (ny - 1 - j) * heat.scale_y, heat.scale_x, heat.scale_y},
-                std::isfinite(v) ? map_color(heat.colors, position) : heat.non_finite);
+      const Rgb color = std::isfinite(v) ? map_color(heat.colors, position) : heat.non_finite;
+      cells.paint({i, ny - 1 - j, 1, 1}, color);
+      paint({x + i * heat.scale_x, y + (ny - 1 - j) * heat.scale_y, heat.scale_x, heat.scale_y}, color);
     }
   }
+  svg_ += svg_image({x, y, nx * heat.scale_x, ny * heat.scale_y}, cells.encode_png());
 }
 
 void Canvas::paste(int x, int y, const Canvas& other) {
+  svg_ += svg_picture({x, y, other.width_, other.height_}, other.svg_);
   for (int row = std::max(0, -y); row < std::min(other.height_, height_ - y); ++row)
     for (int column = std::max(0, -x); column < std::min(other.width_, width_ - x); ++column)
       pixels_[index(x + column, y + row)] = other.pixels_[other.index(column, row)];
@@ -192,5 +205,9 @@ std::string Canvas::encode_png() const {
 }
 
 void Canvas::write_png(const std::filesystem::path& path) const { write_file_atomically(path, encode_png()); }
+
+std::string Canvas::encode_svg() const { return svg_document(width_, height_, svg_); }
+
+void Canvas::write_svg(const std::filesystem::path& path) const { write_file_atomically(path, encode_svg()); }
 
 }  // namespace piddm

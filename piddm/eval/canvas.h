@@ -1,6 +1,6 @@
 #pragma once
 // An RGB raster to draw pictures on. The origin is the top left pixel, x to the right, y downwards; whatever falls
-// outside is cut off.
+// outside is cut off. What is drawn is written down as SVG at the same time (svg.h), so that every picture can be saved either way.
 
 #include <filesystem>
 #include <string>
@@ -78,7 +78,12 @@ class Canvas {
   std::string encode_png() const;
   void write_png(const std::filesystem::path& path) const;
 
+  /// The same picture as vector graphics: lines, areas and text stay sharp at any size, heat maps are embedded pictures.
+  std::string encode_svg() const;
+  void write_svg(const std::filesystem::path& path) const;
+
  private:
+  void paint(const Rect& rect, Rgb color);  ///< fill_rect on the raster alone
   void draw_glyph(int x, int y, int along, const Glyph& glyph, const TextStyle& style);
   void blend(int x, int y, Rgb color, double coverage);
   Rect covered(const std::vector<Point>& points, double reach) const;
@@ -88,6 +93,7 @@ class Canvas {
 
   int width_, height_;
   std::vector<Rgb> pixels_;
+  std::string svg_;  ///< elements in the order of drawing
 };
 
 }  // namespace piddm

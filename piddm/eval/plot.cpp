@@ -5,16 +5,11 @@
 #include <numeric>
 
 #include "piddm/core/error.h"
-#include "piddm/eval/axis.h"
+#include "piddm/eval/chart.h"
 #include "piddm/eval/table.h"
 
 namespace piddm {
 namespace {
-
-constexpr int kMargin = 22;
-constexpr Rgb kFrame{150, 156, 168}, kGrid{222, 226, 233}, kMinorGrid{241, 243, 246};
-constexpr TextStyle kTitle{.scale = 2};
-constexpr TextStyle kCentred{.anchor = Anchor::middle};
 
 // --- contact sheet ---
 
@@ -76,15 +71,15 @@ Cell make_cell(const Panel& panel) {
 }
 
 void draw_bar(Canvas& canvas, const Rect& bar, const Cell& cell) {
-  for (int i = 0; i < bar.width; ++i)
-    canvas.fill_rect({bar.x + i, bar.y, 1, bar.height}, map_color(cell.heat.colors, (i + 0.5) / bar.width));
+  const Tensor ramp = (torch::arange(bar.width, torch::kFloat64) + 0.5).unsqueeze(1) / bar.width;
+  canvas.heat_map(bar.x, bar.y, {.field = ramp, .colors = cell.heat.colors, .scale_y = bar.height});
   canvas.outline_rect({bar.x - 1, bar.y - 1, bar.width + 2, bar.height + 2}, kFrame);
   int y = bar.bottom() + kLabelGap;
   const int middle = bar.x + bar.width / 2;
   if (!cell.has_values) {
-    canvas.text(middle, y, format_number(NAN), kCentred);
+    canvas.text(middle, y, format_number(NAN), kCentredText);
   } else if (cell.heat.low == cell.heat.high) {
-    canvas.text(middle, y, format_number(cell.heat.low), kCentred);
+    canvas.text(middle, y, format_number(cell.heat.low), kCentredText);
   } else {
     canvas.text(bar.x, y, format_number(cell.heat.low));
     canvas.text(bar.right(), y, format_number(cell.heat.high), {.anchor = Anchor::end});
@@ -99,7 +94,7 @@ void draw_bar(Canvas& canvas, const Rect& bar, const Cell& cell) {
 void draw_cell(Canvas& canvas, int x, int y, int column, int map_height, const Cell& cell) {
   const int left = x + (column - cell.map_width()) / 2, middle = x + column / 2;
   const int map_bottom = y + text_height() + kTitleGap + map_height, map_top = map_bottom - cell.map_height();
-  canvas.text(middle, map_top - kTitleGap - text_height(), cell.title, kCentred);
+  canvas.text(middle, map_top - kTitleGap - text_height(), cell.title, kCentredText);
   canvas.heat_map(left, map_top, cell.heat);
   canvas.outline_rect({left - 1, map_top - 1, cell.map_width() + 2, cell.map_height() + 2}, kFrame);
   canvas.text(left + cell.map_width() + kAxisGap, map_bottom - text_height(), cell.x_label, {.color = kFaintInk});
@@ -108,7 +103,7 @@ void draw_cell(Canvas& canvas, int x, int y, int column, int map_height, const C
 }
 
 struct SheetLayout {
-  int left = kMargin, top = kMargin, width = 0, height = 0;
+  int left = kPictureMargin, top = kPictureMargin, width = 0, height = 0;
   std::vector<int> columns;      ///< width of each
   std::vector<int> map_heights;  ///< of each row
   std::vector<int> row_heights;  ///< with title, bar and labels
@@ -117,7 +112,7 @@ struct SheetLayout {
 SheetLayout arrange(const std::vector<std::vector<Cell>>& rows, const std::string& title, bool labelled) {
   SheetLayout layout;
   if (labelled) layout.left += text_height() + 16;
-  if (!title.empty()) layout.top += text_height(kTitle) + 20;
+  if (!title.empty()) layout.top += text_height(kTitleText) + 20;
   for (const auto& row : rows) {
     int map_height = 0, lines = 1;
     for (size_t i = 0; i < row.size(); ++i) {
@@ -134,113 +129,58 @@ SheetLayout arrange(const std::vector<std::vector<Cell>>& rows, const std::strin
     return std::accumulate(sizes.begin(), sizes.end(), 0) + gap * std::max(0, static_cast<int>(sizes.size()) - 1);
   };
   layout.width =
-      std::max(layout.left + extent(layout.columns, kColumnGap), kMargin + text_width(title, kTitle)) + kMargin;
-  layout.height = layout.top + extent(layout.row_heights, kRowGap) + kMargin;
+      std::max(layout.left + extent(layout.columns, kColumnGap), kPictureMargin + text_width(title, kTitleText)) +
+      kPictureMargin;
+  layout.height = layout.top + extent(layout.row_heights, kRowGap) + kPictureMargin;
   return layout;
 }
 
 // --- line chart ---
 
-constexpr int kPlotWidth = 640, kPlotHeight = 360, kTickGap = 7, kSwatch = 22, kLegendLine = 20, kNoteLine = 22;
 constexpr size_t kMarkedPoints = 30;
 
-struct ChartLayout {
-  Rect plot;
-  int width = 0, height = 0;
-};
+double error_of(const Curve& curve, size_t i) { return curve.error.empty() ? 0 : curve.error[i]; }
 
-struct Chart {
-  ChartAxis x, y;
-  Rect plot;
-
-  double pixel_x(double value) const { return plot.x + x.position(value) * plot.width; }
-  double pixel_y(double value) const { return plot.bottom() - y.position(value) * plot.height; }
-};
-
-int widest_label(const ChartAxis& axis) {
-  int width = 0;
-  for (const Tick& tick : axis.ticks) width = std::max(width, text_width(tick.label));
-  return width;
+void check(const Curve& curve) {
+  require<UsageError>(curve.x.size() == curve.y.size(), "[line chart] curve '{}': {} x values and {} y values",
+                      curve.name, curve.x.size(), curve.y.size());
+  require<UsageError>(curve.error.empty() || curve.error.size() == curve.y.size(),
+                      "[line chart] curve '{}': {} errors and {} y values", curve.name, curve.error.size(),
+                      curve.y.size());
 }
 
-int legend_width(const std::vector<Curve>& curves) {
-  int width = 0;
-  for (const Curve& curve : curves)
-    if (!curve.name.empty()) width = std::max(width, 20 + kSwatch + 8 + text_width(curve.name));
-  return width;
-}
-
-ChartLayout arrange(const Chart& chart, const std::vector<Curve>& curves, const std::string& title, bool x_label,
-                    bool y_label, bool note) {
-  ChartLayout layout;
-  layout.plot = {kMargin + (y_label ? text_height() + 14 : 0) + widest_label(chart.y) + kTickGap,
-                 kMargin + (title.empty() ? 0 : text_height(kTitle) + 20), kPlotWidth, kPlotHeight};
-  const int half_label = widest_label(chart.x) / 2;
-  layout.width =
-      std::max(layout.plot.right() + std::max(legend_width(curves), half_label), kMargin + text_width(title, kTitle)) +
-      kMargin;
-  const int below_plot =
-      layout.plot.bottom() + kTickGap + text_height() + (x_label ? 14 + text_height() : 0) + (note ? kNoteLine : 0);
-  layout.height = std::max(below_plot, layout.plot.y + static_cast<int>(curves.size()) * kLegendLine) + kMargin;
-  return layout;
-}
-
-/// The points an axis takes its range from: those that both axes can show.
-std::vector<double> shown_values(const std::vector<Curve>& curves, bool log_x, bool log_y, bool of_x) {
+/// Axes around the points that both of them can show, and how many there are and are not.
+ChartSetup span_curves(const std::vector<Curve>& curves, bool log_x, bool log_y) {
   const ChartAxis any_x{.log = log_x}, any_y{.log = log_y};
-  std::vector<double> values;
+  ChartSetup setup;
+  std::vector<double> x_values, y_values;
   for (const Curve& curve : curves) {
-    require<UsageError>(curve.x.size() == curve.y.size(), "[line chart] curve '{}': {} x values and {} y values",
-                        curve.name, curve.x.size(), curve.y.size());
-    for (size_t i = 0; i < curve.x.size(); ++i)
-      if (any_x.shows(curve.x[i]) && any_y.shows(curve.y[i])) values.push_back(of_x ? curve.x[i] : curve.y[i]);
+    check(curve);
+    setup.legend.push_back(curve.name);
+    setup.marks += curve.x.size();
+    for (size_t i = 0; i < curve.x.size(); ++i) {
+      if (!any_x.shows(curve.x[i]) || !any_y.shows(curve.y[i])) continue;
+      x_values.push_back(curve.x[i]);
+      append_with_error(y_values, curve.y[i], error_of(curve, i), log_y);
+    }
   }
-  return values;
+  setup.hidden = setup.marks - x_values.size();
+  setup.x = make_axis(x_values, log_x, 0.0);
+  setup.y = make_axis(y_values, log_y, 0.05);
+  return setup;
 }
 
-void draw_axes(Canvas& canvas, const Chart& chart) {
-  const Rect& plot = chart.plot;
-  for (const bool minor : {true, false}) {
-    const Rgb color = minor ? kMinorGrid : kGrid;
-    for (const Tick& tick : chart.x.ticks)
-      if (tick.label.empty() == minor)
-        canvas.fill_rect({static_cast<int>(std::lround(chart.pixel_x(tick.value))), plot.y, 1, plot.height}, color);
-    for (const Tick& tick : chart.y.ticks)
-      if (tick.label.empty() == minor)
-        canvas.fill_rect({plot.x, static_cast<int>(std::lround(chart.pixel_y(tick.value))), plot.width, 1}, color);
-  }
-  for (const Tick& tick : chart.x.ticks)
-    canvas.text(static_cast<int>(std::lround(chart.pixel_x(tick.value))), plot.bottom() + kTickGap, tick.label,
-                kCentred);
-  for (const Tick& tick : chart.y.ticks)
-    canvas.text(plot.x - kTickGap, static_cast<int>(std::lround(chart.pixel_y(tick.value))) - text_height() / 2,
-                tick.label, {.anchor = Anchor::end});
-  canvas.fill_rect({plot.x, plot.y, 1, plot.height + 1}, kFrame);
-  canvas.fill_rect({plot.x, plot.bottom(), plot.width + 1, 1}, kFrame);
-}
-
-void draw_curve(Canvas& canvas, const Chart& chart, const Curve& curve, Rgb color) {
+void draw_curve(Chart& chart, const Curve& curve, Rgb color) {
   std::vector<Point> points;
   for (size_t i = 0; i < curve.x.size(); ++i) {
-    const bool shown = chart.x.shows(curve.x[i]) && chart.y.shows(curve.y[i]);
-    points.push_back(shown ? Point{chart.pixel_x(curve.x[i]) + 0.5, chart.pixel_y(curve.y[i]) + 0.5} : Point{NAN, NAN});
+    const bool shown = chart.shows(curve.x[i], curve.y[i]);
+    points.push_back(shown ? chart.at(curve.x[i], curve.y[i]) : Point{NAN, NAN});
+    if (shown) chart.error_bar_y(curve.x[i], curve.y[i], error_of(curve, i), color);
   }
-  canvas.polyline(points, color, 1.8);
+  chart.canvas.polyline(points, color, 1.8);
   const auto gap = [&](size_t i) { return i >= points.size() || !std::isfinite(points[i].x); };
   for (size_t i = 0; i < points.size(); ++i)
-    if (points.size() <= kMarkedPoints || (gap(i - 1) && gap(i + 1))) canvas.polyline({points[i]}, color, 6);
-}
-
-void draw_legend(Canvas& canvas, const Chart& chart, const std::vector<Curve>& curves) {
-  const int x = chart.plot.right() + 20;
-  int y = chart.plot.y + 2;
-  for (size_t i = 0; i < curves.size(); ++i) {
-    if (curves[i].name.empty()) continue;
-    const double middle = y + text_height() / 2.0;
-    canvas.line({x + 1.5, middle}, {x + kSwatch - 1.5, middle}, curve_color(static_cast<int>(i)), 3);
-    canvas.text(x + kSwatch + 8, y, curves[i].name);
-    y += kLegendLine;
-  }
+    if (points.size() <= kMarkedPoints || (gap(i - 1) && gap(i + 1))) chart.canvas.polyline({points[i]}, color, 6);
 }
 
 }  // namespace
@@ -256,11 +196,11 @@ Canvas contact_sheet(const std::vector<std::vector<Panel>>& rows, const std::str
   }
   const SheetLayout layout = arrange(cells, title, !row_labels.empty());
   Canvas canvas(layout.width, layout.height);
-  canvas.text(kMargin, kMargin, title, kTitle);
+  canvas.text(kPictureMargin, kPictureMargin, title, kTitleText);
   int y = layout.top;
   for (size_t r = 0; r < cells.size(); ++r) {
     if (!row_labels.empty())
-      canvas.text(kMargin, y + text_height() + kTitleGap + layout.map_heights[r] / 2, row_labels[r],
+      canvas.text(kPictureMargin, y + text_height() + kTitleGap + layout.map_heights[r] / 2, row_labels[r],
                   {.bold = true, .anchor = Anchor::middle, .rotated = true});
     int x = layout.left;
     for (size_t c = 0; c < cells[r].size(); ++c) {
@@ -274,30 +214,13 @@ Canvas contact_sheet(const std::vector<std::vector<Panel>>& rows, const std::str
 
 Canvas line_chart(const std::vector<Curve>& curves, const std::string& title, const std::string& x_label,
                   const std::string& y_label, bool log_y, bool log_x) {
-  const auto x_values = shown_values(curves, log_x, log_y, true), y_values = shown_values(curves, log_x, log_y, false);
-  size_t points = 0;
-  for (const Curve& curve : curves) points += curve.x.size();
-  const size_t hidden = points - x_values.size();
-  Chart chart{make_axis(x_values, log_x, 0.0), make_axis(y_values, log_y, 0.05), {}};
-  const ChartLayout layout = arrange(chart, curves, title, !x_label.empty(), !y_label.empty(), hidden > 0);
-  const Rect& plot = chart.plot = layout.plot;
-
-  Canvas canvas(layout.width, layout.height);
-  canvas.text(kMargin, kMargin, title, kTitle);
-  draw_axes(canvas, chart);
-  canvas.text(plot.x + plot.width / 2, plot.bottom() + kTickGap + text_height() + 14, x_label, kCentred);
-  canvas.text(kMargin, plot.y + plot.height / 2, y_label, {.anchor = Anchor::middle, .rotated = true});
-  for (size_t i = 0; i < curves.size(); ++i) draw_curve(canvas, chart, curves[i], curve_color(static_cast<int>(i)));
-  draw_legend(canvas, chart, curves);
-  if (hidden == points)
-    canvas.text(plot.x + plot.width / 2, plot.y + plot.height / 2, "no data",
-                {.color = kFaintInk, .anchor = Anchor::middle});
-  if (hidden > 0)
-    canvas.text(plot.right(), canvas.height() - kMargin - text_height(),
-                fmt::format("{} of {} points not shown: {}", hidden, points,
-                            log_y || log_x ? "not positive or not finite" : "not finite"),
-                {.color = kFaintInk, .anchor = Anchor::end});
-  return canvas;
+  ChartSetup setup = span_curves(curves, log_x, log_y);
+  setup.title = title;
+  setup.x_label = x_label;
+  setup.y_label = y_label;
+  Chart chart = start_chart(setup);
+  for (size_t i = 0; i < curves.size(); ++i) draw_curve(chart, curves[i], curve_color(static_cast<int>(i)));
+  return std::move(chart.canvas);
 }
 
 Canvas arrange_pictures(const std::vector<Canvas>& pictures, int columns) {

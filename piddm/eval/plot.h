@@ -33,6 +33,7 @@ Canvas contact_sheet(const std::vector<std::vector<Panel>>& rows, const std::str
 struct Curve {
   std::string name;  ///< in the legend; a curve without a name is left out there
   std::vector<double> x{}, y{};
+  std::vector<double> error{};  ///< half lengths of error bars along y: one a point, or none at all
 };
 
 /// All curves in one frame with ticks, grid and legend. Curves of up to 30 points have markers, and so do lone points

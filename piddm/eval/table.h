@@ -1,8 +1,10 @@
 #pragma once
-// Tables for reports: built once, printed as Markdown, as aligned text for a terminal, or as CSV.
+// Tables for reports: built once, printed as Markdown, as aligned text for a terminal, as CSV, as LaTeX or as HTML.
 
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace piddm {
@@ -22,17 +24,30 @@ class Table {
   /// A row must have as many cells as the header, else UsageError.
   void add_row(std::vector<std::string> cells);
 
+  /// Marks a cell, e.g. the best of its column: bold in Markdown, LaTeX and HTML; text and CSV stay plain. Rows count from 0 without the header; a cell
+  /// that is not there is a UsageError, an empty one stays unmarked.
+  void emphasise(size_t row, size_t column);
+
   size_t num_rows() const { return rows_.size(); }
 
   std::string markdown()
       const;  ///< GitHub's dialect, columns padded so that the source reads well too; '|' and line breaks escaped
-  std::string text() const;  ///< header, a rule, rows; two spaces between columns
-  std::string csv() const;   ///< RFC 4180 quoting, lines end in '\n'
+  std::string text() const;   ///< header, a rule, rows; two spaces between columns
+  std::string csv() const;    ///< RFC 4180 quoting, lines end in '\n'
+  std::string latex() const;  ///< a tabular with the rules of the booktabs package; special characters escaped
+  std::string html()
+      const;  ///< a table element; cells of right-aligned columns have the class "r", those of more than 40 characters "long"
 
  private:
-  std::vector<std::string> header_;
+  using Row = std::vector<std::string>;
+
+  template <class Convert, class Bold>
+  std::vector<Row> lines(Convert convert, Bold bold) const;  ///< header first, every cell converted
+
+  Row header_;
   std::vector<Align> align_;
-  std::vector<std::vector<std::string>> rows_;
+  std::vector<Row> rows_;
+  std::set<std::pair<size_t, size_t>> emphasised_;  ///< (row, column)
 };
 
 }  // namespace piddm

@@ -1,40 +1,70 @@
 #include "piddm/recipe/paper.h"
 
-#include <array>
+#include "piddm/core/json_text.h"
 
 namespace piddm {
 
 namespace {
 
-struct Row {
-  const char* pde;
-  std::array<double, 3> mmse, smse, pde_error;  ///< teacher, PIDDM-1, PIDDM-ref
-  int64_t refinements;                          ///< evaluations of PIDDM-ref
-};
+const json& all_tables() {
+  static const json tables = parse_json(
+#include "piddm_paper_tables.inc"  // paper_tables.json as a raw string, written by CMake
+      , "paper_tables.json");
+  return tables;
+}
 
-constexpr std::array<Row, 9> kRows = {{
-    {"darcy", {1.08e-3, 1.12e-3, 3.7e-4}, {6.9e-4, 8.2e-4, 2e-5}, {1.585e-4, 2.26e-5, 1.48e-5}, 80},
-    {"poisson", {1.50e-3, 1.62e-3, 1.13e-3}, {3.53e-3, 3.26e-3, 2.74e-3}, {2.443e-9, 7.3e-11, 5.0e-11}, 80},
-    {"burgers", {2.64e-3, 1.52e-3, 1.2e-4}, {1.14e-3, 1.33e-3, 1.01e-3}, {1.334e-3, 4.66e-4, 1.74e-4}, 80},
-    {"helmholtz", {2.96e-2, 2.65e-2, 1.85e-2}, {2.10e-2, 1.95e-2, 1.69e-2}, {2.104e-9, 5.4e-11, 3.4e-11}, 100},
-    {"stokes", {3.10e-3, 2.98e-3, 1.82e-3}, {4.30e-3, 4.25e-3, 3.12e-3}, {5.78e-4, 2.41e-4, 1.94e-4}, 100},
-    {"heat", {4.544e-3, 9.01e-4, 8.45e-4}, {1.565e-2, 8.16e-3, 7.90e-3}, {4.354e-5, 3.265e-5, 2.910e-5}, 100},
-    {"navier-stokes", {2.94e-5, 2.85e-5, 2.64e-5}, {3.14e-5, 2.18e-5, 2.10e-5}, {7.222e-5, 3.184e-5, 2.945e-5}, 100},
-    {"pme", {7.863e-3, 4.555e-3, 4.210e-3}, {2.639e-1, 2.143e-1, 2.051e-1}, {5.523e-5, 3.412e-5, 3.110e-5}, 100},
-    {"stefan", {2.45e-4, 2.31e-4, 2.20e-4}, {3.07e-4, 2.78e-4, 2.68e-4}, {4.58e-3, 8.1e-4, 7.0e-4}, 100},
-}};
+std::string joined(const std::string& a, const std::string& b) { return a.empty() || b.empty() ? a + b : a + "; " + b; }
+
+/// A block's remarks stand under a method, a setting, or "*" for all of its rows.
+std::string doubt_about(const json& remarks, const json& row) {
+  std::string doubt;
+  for (const char* key : {"method", "setting"})
+    if (row.contains(key)) doubt = joined(doubt, remarks.value(row.at(key).get<std::string>(), ""));
+  return joined(doubt, remarks.value("*", ""));
+}
+
+/// A block is a piece of a table as the paper prints it: a list holds one value a row, anything else holds for all rows.
+void append_rows(json& rows, const json& block) {
+  size_t count = 0;
+  for (const auto& [key, value] : block.items())
+    if (value.is_array()) count = value.size();
+  for (size_t i = 0; i < count; ++i) {
+    json row;
+    for (const auto& [key, value] : block.items())
+      if (key != "doubtful") row[key] = value.is_array() ? value.at(i) : value;
+    const auto doubt = doubt_about(block.value("doubtful", json::object()), row);
+    if (!doubt.empty()) row["doubtful"] = doubt;
+    rows.push_back(row);
+  }
+}
 
 }  // namespace
 
+std::vector<std::string> paper_table_names() {
+  std::vector<std::string> names;
+  for (const auto& [name, table] : all_tables().items()) names.push_back(name);
+  return names;
+}
+
+json paper_table(const std::string& name) {
+  const auto found = all_tables().find(name);
+  if (found == all_tables().end())
+    throw UsageError("{}", unknown_name_message("table of the paper", name, paper_table_names()));
+  json rows = json::array();
+  for (const auto& block : found->at("blocks")) append_rows(rows, block);
+  return {{"caption", found->at("caption")}, {"caveat", found->at("caveat")}, {"rows", rows}};
+}
+
 json paper_generative_rows(const std::string& pde) {
-  for (const auto& row : kRows) {
-    if (pde != row.pde) continue;
-    const auto method = [&](size_t i, int64_t nfe) {
-      return json{{"mmse", row.mmse[i]}, {"smse", row.smse[i]}, {"pde_error", row.pde_error[i]}, {"nfe", nfe}};
-    };
-    return {{"teacher", method(0, 100)}, {"piddm-1", method(1, 1)}, {"piddm-ref", method(2, row.refinements)}};
+  const json table = paper_table("table-generative");
+  json methods;
+  for (const auto& row : table.at("rows")) {
+    if (row.at("pde") != pde) continue;
+    for (const char* method : {"teacher", "piddm-1", "piddm-ref"})
+      if (row.at("method") == method)
+        for (const char* metric : {"mmse", "smse", "pde_error", "nfe"}) methods[method][metric] = row.at(metric);
   }
-  return nullptr;
+  return methods;
 }
 
 }  // namespace piddm

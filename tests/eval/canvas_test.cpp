@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "piddm/eval/markup.h"
 #include "tests/testing.h"
 
 namespace piddm {
@@ -198,6 +199,73 @@ TEST(Canvas, HeatMapOfAConstantIsTheMiddleColour) {
   EXPECT_EQ(count(canvas, map_color(Colors::diverging, 0.5)), 16);
   EXPECT_ERROR(canvas.heat_map(0, 0, {.field = torch::zeros({1, 2, 2})}), ExitCode::data,
                "expected a field (H,W), got (1,2,2)");
+}
+
+int occurrences(const std::string& text, const std::string& part) {
+  int n = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
+  return n;
+}
+
+TEST(Canvas, WritesDownWhatIsDrawnAsSvg) {
+  Canvas canvas(40, 30, {1, 2, 3});
+  canvas.fill_rect({4, 5, 6, 7}, {255, 0, 16});
+  canvas.polyline({{1, 2}, {3.5, 4.25}, {NAN, 0}, {5, 6}, {7, 8}}, kBlack, 2);
+  canvas.polyline({{9.5, 8.5}}, kBlack, 6);
+  canvas.text(10, 20, "a<b", {.bold = true, .anchor = Anchor::end});
+  testing::TempDir dir;
+  canvas.write_svg(dir / "a.svg");
+  const std::string svg = testing::read_text(dir / "a.svg");
+  EXPECT_EQ(svg, canvas.encode_svg());
+  EXPECT_THAT(svg, ::testing::StartsWith("<svg xmlns=\"http://www.w3.org/2000/svg\""));
+  for (const char* part : {"viewBox=\"0 0 40 30\"", "<rect x=\"0\" y=\"0\" width=\"40\" height=\"30\" fill=\"#010203\"",
+                           "<rect x=\"4\" y=\"5\" width=\"6\" height=\"7\" fill=\"#ff0010\"",
+                           "d=\"M1 2L3.5 4.25M5 6L7 8\"", "<circle cx=\"9.5\" cy=\"8.5\" r=\"3\"", "x=\"10\" y=\"29\"",
+                           "font-weight=\"bold\"", "text-anchor=\"end\"", ">a&lt;b</text>"})
+    EXPECT_THAT(svg, ::testing::HasSubstr(part));
+  EXPECT_THAT(svg, ::testing::EndsWith("</svg>\n"));
+}
+
+TEST(Canvas, SvgLeavesOutWhatHasNoInk) {
+  const std::string blank = Canvas(9, 9).encode_svg();
+  Canvas canvas(9, 9);
+  canvas.polyline({}, kBlack);
+  canvas.polyline({{NAN, 1}}, kBlack);
+  canvas.polyline({{1, 1}, {2, NAN}, {3, 3}}, kBlack);
+  canvas.text(1, 1, "");
+  canvas.fill_rect({2, 2, 0, 4}, kBlack);
+  EXPECT_EQ(canvas.encode_svg(), blank);
+}
+
+TEST(Canvas, SvgKeepsTheWidthOfText) {
+  Canvas canvas(200, 200);
+  const TextStyle style{.scale = 2, .rotated = true};
+  canvas.text(3, 100, "wide", style);
+  EXPECT_THAT(canvas.encode_svg(), ::testing::HasSubstr(fmt::format("textLength=\"{}\"", text_width("wide", style))));
+  EXPECT_THAT(canvas.encode_svg(), ::testing::HasSubstr("translate(21 100) rotate(-90)"));
+}
+
+TEST(Canvas, SvgEmbedsHeatMapsAsOnePicture) {
+  Canvas canvas(40, 40), cells(3, 2);
+  const Tensor field = torch::arange(6, torch::kFloat64).reshape({3, 2});
+  canvas.heat_map(5, 6, {.field = field, .low = 0, .high = 5, .scale_x = 4, .scale_y = 7});
+  cells.heat_map(0, 0, {.field = field, .low = 0, .high = 5});
+  const std::string svg = canvas.encode_svg();
+  EXPECT_EQ(occurrences(svg, "<image "), 1);
+  EXPECT_EQ(occurrences(svg, "<rect "), 1);
+  EXPECT_THAT(svg, ::testing::HasSubstr("<image x=\"5\" y=\"6\" width=\"12\" height=\"14\""));
+  EXPECT_THAT(svg, ::testing::HasSubstr("data:image/png;base64," + base64(cells.encode_png()) + "\""));
+}
+
+TEST(Canvas, SvgOfAPastedPictureIsMovedAndCut) {
+  Canvas inner(10, 8, {9, 9, 9}), outer(40, 30);
+  inner.line({1, 1}, {5, 5}, kBlack);
+  outer.paste(12, 13, inner);
+  const std::string svg = outer.encode_svg();
+  const size_t place = svg.find("<svg x=\"12\" y=\"13\" width=\"10\" height=\"8\">");
+  ASSERT_NE(place, std::string::npos);
+  EXPECT_GT(svg.find("M1 1L5 5"), place);
+  EXPECT_EQ(occurrences(svg, "<svg "), occurrences(svg, "</svg>"));
 }
 
 }  // namespace

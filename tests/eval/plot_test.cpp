@@ -178,6 +178,23 @@ TEST(ContactSheet, AxisLettersStandBesideTheMap) {
   EXPECT_TRUE(margin_is_empty(lettered, 16));
 }
 
+TEST(LineChart, ErrorBarsReachAsFarAsTheError) {
+  const Canvas plain = line_chart({{"", {0, 1, 2}, {0, 5, 10}}}, "", "", "");
+  const Canvas barred = line_chart({{"", {0, 1, 2}, {0, 5, 10}, {0, 5, NAN}}}, "", "", "");
+  const auto middle = [](const Canvas& canvas) {
+    const Box all = find(canvas, curve_color(0));
+    int rows = 0;
+    for (int y = 0; y < canvas.height(); ++y) rows += canvas.at((all.left + all.right) / 2, y) == curve_color(0);
+    return std::pair(rows, all.bottom - all.top);
+  };
+  EXPECT_LT(middle(plain).first, 12);
+  EXPECT_NEAR(middle(barred).first, middle(barred).second, 12);  // half the range to either side
+  const Canvas below = line_chart({{"", {0, 1}, {1, 2}, {5, 0}}}, "", "", "", true);
+  EXPECT_GT(find(below, curve_color(0)).count, 100) << "a bar down to a negative value on a log axis";
+  EXPECT_ERROR(line_chart({{"loss", {1, 2}, {1, 2}, {1}}}, "", "", ""), ExitCode::usage,
+               "curve 'loss': 1 errors and 2 y values");
+}
+
 TEST(LineChart, SurvivesWhateverItIsGiven) {
   const std::vector<Curve> hard = {
       {"empty", {}, {}}, {"zero", {0, 1}, {0, -1}}, {"nan", {NAN, 1}, {1, INFINITY}}, {"flat", {2, 2}, {3, 3}}};

@@ -86,6 +86,58 @@ TEST(Table, CountsCharactersRatherThanBytes) {
   EXPECT_EQ(table.text(), "x   y\n--  -\n\xCE\xBB   1\nab  2\n");
 }
 
+TEST(Table, EmphasisIsBoldWhereTheFormatHasIt) {
+  Table table = sample();
+  const std::string text = table.text(), csv = table.csv();
+  table.emphasise(1, 1);
+  EXPECT_EQ(table.markdown(),
+            "| method  |    MMSE | NFE |\n"
+            "| :------ | ------: | --: |\n"
+            "| teacher | 1.08e-3 | 100 |\n"
+            "| piddm   | **0.5** |   1 |\n");
+  EXPECT_THAT(table.latex(), ::testing::HasSubstr("piddm & \\textbf{0.5} & 1 \\\\\n"));
+  EXPECT_THAT(table.html(), ::testing::HasSubstr("<td class=\"r\"><strong>0.5</strong></td>"));
+  EXPECT_EQ(table.text(), text);
+  EXPECT_EQ(table.csv(), csv);
+}
+
+TEST(Table, EmphasisNeedsACell) {
+  Table table = sample();
+  EXPECT_ERROR(table.emphasise(2, 0), ExitCode::usage, "no cell in row 2, column 0 of a table of 2 rows and 3 columns");
+  EXPECT_ERROR(table.emphasise(0, 3), ExitCode::usage, "row 0, column 3");
+  table.add_row({"eci", "", "500"});
+  table.emphasise(2, 1);
+  EXPECT_THAT(table.latex(), ::testing::HasSubstr("eci &  & 500"));
+}
+
+TEST(Table, LatexIsATabularWithBooktabsRules) {
+  EXPECT_EQ(sample().latex(),
+            "\\begin{tabular}{lrr}\n\\toprule\nmethod & MMSE & NFE \\\\\n\\midrule\n"
+            "teacher & 1.08e-3 & 100 \\\\\npiddm & 0.5 & 1 \\\\\n\\bottomrule\n\\end{tabular}\n");
+}
+
+TEST(Table, LatexEscapesItsOwnSyntax) {
+  Table table({"pde_error"}, {Align::left});
+  table.add_row({"50 % & $3 #1 {a}\n~^<>|\\"});
+  EXPECT_THAT(table.latex(), ::testing::HasSubstr("pde\\_error"));
+  EXPECT_THAT(table.latex(), ::testing::HasSubstr("50 \\% \\& \\$3 \\#1 \\{a\\} \\textasciitilde{}\\textasciicircum{}"
+                                                  "\\textless{}\\textgreater{}\\textbar{}\\textbackslash{} \\\\"));
+}
+
+TEST(Table, HtmlMarksNumbersAndEscapesText) {
+  Table table({"a<b", "n"});
+  table.add_row({"R&D\n\"x\"", "1"});
+  EXPECT_EQ(table.html(),
+            "<table>\n<thead>\n<tr><th>a&lt;b</th><th class=\"r\">n</th></tr>\n</thead>\n<tbody>\n"
+            "<tr><td>R&amp;D<br>&quot;x&quot;</td><td class=\"r\">1</td></tr>\n</tbody>\n</table>\n");
+}
+
+TEST(Table, HtmlMarksCellsThatShouldWrap) {
+  Table table({"n"}, {Align::right});
+  table.add_row({std::string(41, 'x')});
+  EXPECT_THAT(table.html(), ::testing::HasSubstr("<td class=\"long\">xxx"));
+}
+
 TEST(Table, RefusesRowsOfAnotherLength) {
   Table table = sample();
   EXPECT_ERROR(table.add_row({"one"}), ExitCode::usage, "row of 1 cells in a table of 3");
