@@ -9,7 +9,7 @@ PIDDM := $(BUILD)/cli/piddm
 JOBS = $(shell scripts/jobs)
 SOURCES = $(shell git ls-files --cached --others --exclude-standard -- '*.h' '*.cpp' '*.cu')
 
-.PHONY: help demo test test-long build bench format lint clean packages configure
+.PHONY: help demo test test-long build bench reproduce-smoke format lint clean packages configure
 .DEFAULT_GOAL := help
 
 help:
@@ -18,6 +18,7 @@ help:
 	@echo 'make test-long  the proofs that take too long for every change: 20,000 damaged data files'
 	@echo 'make build    build everything'
 	@echo 'make bench    build the program, measure the network on the CPU into results/bench (5 minutes)'
+	@echo 'make reproduce-smoke  every table and figure of the paper at its smallest into runs/reproduce (40 minutes)'
 	@echo 'make format   format all sources'
 	@echo 'make lint     check formatting, then clang-tidy and cppcheck on changed files (LINT=all: on all)'
 	@echo 'make clean    remove the build folder'
@@ -54,6 +55,10 @@ bench: configure
 	@$(call BENCH,fno --grid 32 64 --batch 32 --width 32 --modes 12 --lifting 48 --projection 48,fno-small32)
 	@$(call BENCH,train,train)
 	@$(call BENCH,sample,sample)
+
+reproduce-smoke: configure
+	@cmake --build $(BUILD) --parallel $(JOBS) --target piddm
+	@$(PIDDM) reproduce all --scale smoke --out runs/reproduce $(ARGS)
 
 format:
 	@scripts/install-packages --with-lint

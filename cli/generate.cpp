@@ -1,6 +1,7 @@
 #include "cli/command.h"
 #include "cli/samples.h"
 #include "piddm/core/config.h"
+#include "piddm/model/grid_transfer.h"
 
 namespace piddm::cli {
 
@@ -8,7 +9,7 @@ namespace {
 
 struct Options {
   std::string model, method, out;
-  int64_t n = 16, first = 0, refine = 0;
+  int64_t n = 16, first = 0, refine = 0, grid = 0;
   bool decode = false;
   std::vector<std::string> settings;
 };
@@ -27,11 +28,13 @@ void generate(const Context& context, const Options& o) {
   check_output(o.out, {".npz", ".safetensors"});
   require<UsageError>(o.n >= 1, "--n {}: must be at least 1", o.n);
   require<UsageError>(o.first >= 0 && o.refine >= 0, "--first and --refine must not be negative");
-  const auto model = load_model(o.model, context.device());
+  auto model = load_model(o.model, context.device());
+  if (o.grid != 0) model = on_grid(model, o.grid);
   const auto name = o.method.empty() ? default_method(model) : o.method;
   const auto method = make_method(name, Task::generate, model, method_options(o, name));
   auto samples = method->generate(o.first, o.n, context.seed);
-  json report = {{"out", o.out}, {"n", o.n}, {"method", method->name()}, {"seed", context.seed}, {"first", o.first}};
+  json report = {{"out", o.out},         {"n", o.n},        {"grid", model.pde->grid()}, {"method", method->name()},
+                 {"seed", context.seed}, {"first", o.first}};
   if (o.decode) report["decode"] = decode_samples(samples, *model.pde);
   add_physics(report, samples, *model.pde);
   save_samples(o.out, samples, model, report);
@@ -46,6 +49,9 @@ void add_generate(CLI::App& app, Context& context) {
   command->add_option("model", o->model, "run or model folder")->required();
   command->add_option("--n", o->n, "samples")->capture_default_str();
   command->add_option("--first", o->first, "number of the first sample of the seed's stream")->capture_default_str();
+  command->add_option("--grid", o->grid,
+                      "points a side, where they differ from those the student was trained on: the same samples on "
+                      "another grid");
   command->add_option("--method", o->method,
                       "see `piddm list methods`; default: piddm for a student, teacher for a teacher");
   command->add_option("--refine", o->refine, "steps of latent refinement")->capture_default_str();

@@ -1,58 +1,160 @@
 #include "cli/command.h"
+#include "piddm/core/atomic_file.h"
 #include "piddm/core/config.h"
+#include "piddm/core/json_text.h"
 #include "piddm/core/log.h"
 #include "piddm/core/stopwatch.h"
 #include "piddm/eval/table.h"
 #include "piddm/lab/lab.h"
+#include "piddm/recipe/cost.h"
+#include "piddm/recipe/table_report.h"
 
 namespace piddm::cli {
 
 namespace {
 
+namespace fs = std::filesystem;
+
 struct Options {
-  std::string name, scale = "smoke", out = "runs/reproduce";
+  std::string name, scale = "smoke", out = "runs/reproduce", poseidon;
   std::vector<std::string> settings;
   bool list = false, dry_run = false, seeded = false;
 };
 
+bool is_table(const std::string& name) {
+  for (const auto& entry : table_registry().entries())
+    if (entry.name == name) return true;
+  return false;
+}
+
+/// Tables and figures of the models, then the laboratory.
+std::vector<std::pair<std::string, std::string>> experiments() {
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const auto& entry : table_registry().entries()) out.emplace_back(entry.name, entry.summary);
+  for (const auto& entry : lab_registry().entries()) out.emplace_back(entry.name, entry.summary);
+  return out;
+}
+
+std::vector<std::string> chosen_names(const std::string& name) {
+  std::vector<std::string> all;
+  for (const auto& [known, summary] : experiments()) all.push_back(known);
+  if (name == "all") return all;
+  if (std::find(all.begin(), all.end(), name) == all.end())
+    throw UsageError("{}", unknown_name_message("experiment", name, all));
+  return {name};
+}
+
 void list_experiments(const Context& context) {
   Table table({"experiment", ""}, {Align::left, Align::left});
   json object = json::object();
-  for (const auto& entry : lab_registry().entries()) {
-    table.add_row({entry.name, entry.summary});
-    object[entry.name] = entry.summary;
+  for (const auto& [name, summary] : experiments()) {
+    table.add_row({name, summary});
+    object[name] = summary;
   }
   context.print(object, table.text());
 }
 
 json resolved_options(const Context& context, const Options& o, const std::string& name) {
-  json options = lab_registry().at(name)().options(parse_scale(o.scale));
-  if (o.seeded) options["seed"] = context.seed;
+  const auto scale = parse_scale(o.scale);
+  const bool table = is_table(name);
+  json options = table ? write_fields(table_options(scale)) : lab_registry().at(name)().options(scale);
+  if (o.seeded && table) options["seeds"] = {context.seed};
+  if (o.seeded && !table) options["seed"] = context.seed;
+  if (!o.poseidon.empty() && table) options["judge"]["poseidon"] = o.poseidon;
   for (const auto& setting : o.settings) apply_setting(options, setting);
   return options;
+}
+
+TableOptions table_options_of(const json& options) {
+  TableOptions out;
+  read_fields(options, out);
+  return out;
+}
+
+fs::path folder_of(const Options& o, const std::string& name) { return fs::path(o.out) / (name + "-" + o.scale); }
+
+/// {text, json} of what an experiment would do.
+std::pair<std::string, json> plan(const Context& context, const Options& o, const std::string& name) {
+  const auto options = resolved_options(context, o, name);
+  const auto out = folder_of(o, name);
+  json object = {{"out", out.string()}, {"options", options}};
+  if (!is_table(name)) return {fmt::format("{} into {}\n{}\n\n", name, out.string(), options.dump(2)), object};
+  const auto table = table_options_of(options);
+  const auto steps = plan_table(name, table, o.out, context.device());
+  object["steps"] = json::array();
+  for (const auto& step : steps)
+    object["steps"].push_back({{"name", step.name}, {"key", step.key}, {"done", step.done}, {"seconds", step.seconds}});
+  int64_t bytes = 0;
+  for (const auto& entry : table_registry().at(name)().entries(table))
+    bytes = std::max(bytes, expected_bytes(entry.experiment));
+  object["bytes"] = bytes;
+  return {fmt::format("{} into {}, about {:.1f} GiB for the largest batch\n{}\n", name, out.string(),
+                      static_cast<double>(bytes) / (1 << 30), format_plan(steps)),
+          object};
+}
+
+/// Days of work on a CPU are better announced than begun.
+void warn_without_gpu(const Context& context, const Options& o, const std::string& name) {
+  if (o.scale != "paper" || context.device().is_cuda() || !is_table(name)) return;
+  double seconds = 0;
+  for (const auto& step :
+       plan_table(name, table_options_of(resolved_options(context, o, name)), o.out, context.device()))
+    if (!step.done) seconds += step.seconds;
+  spdlog::warn(
+      "{} at the paper's scale without a GPU takes about {} on this machine; --scale smoke shows the same in minutes, "
+      "--set experiment.train.steps=... and samples=... make it smaller",
+      name, format_duration(seconds));
+}
+
+std::pair<std::string, json> run(const Context& context, const Options& o, const std::string& name) {
+  const auto options = resolved_options(context, o, name);
+  const auto out = folder_of(o, name);
+  check_output((out / "report.json").string(), {});
+  warn_without_gpu(context, o, name);
+  spdlog::info("{}, scale {}, into {}. Interrupt it any time; the same command continues.", name, o.scale,
+               out.string());
+  const Stopwatch watch;
+  const json report = is_table(name) ? run_table(name, table_options_of(options), o.out, out, context.device())
+                                     : run_lab(name, options, out, context.device());
+  const auto text = is_table(name) ? format_table(report) : lab_registry().at(name)().format(report);
+  return {fmt::format("\n{}\n\n{}\nreport, tables and pictures: {}  ({:.0f} s this time)\n", name, text, out.string(),
+                      watch.seconds()),
+          report};
+}
+
+/// One page of everything that is finished at this scale.
+void write_page(const Options& o) {
+  std::vector<ReportSection> sections;
+  for (const auto& [name, summary] : experiments()) {
+    const auto folder = folder_of(o, name);
+    if (!fs::exists(folder / "report.json")) continue;
+    const auto report = parse_json(read_file(folder / "report.json", 64 << 20), (folder / "report.json").string());
+    if (is_table(name)) {
+      sections.push_back(table_section(report, folder));
+      continue;
+    }
+    ReportSection section{.id = name, .title = name + " (" + summary + ")", .details = report.at("options")};
+    for (const auto& file : fs::directory_iterator(folder))
+      if (file.path().extension() == ".png") section.pictures.push_back({file.path(), file.path().stem().string()});
+    sections.push_back(section);
+  }
+  write_file_atomically(fs::path(o.out) / fmt::format("report-{}.html", o.scale),
+                        html_report(fmt::format("piddm: tables and figures, scale {}", o.scale), sections));
 }
 
 void reproduce(const Context& context, const Options& o) {
   if (o.list) return list_experiments(context);
   if (o.name.empty()) throw UsageError("reproduce: name an experiment, or all; see `piddm reproduce --list`");
-  const auto names = o.name == "all" ? lab_registry().names() : std::vector<std::string>{o.name};
+  const auto names = chosen_names(o.name);
   json object;
   std::string text;
   for (const auto& name : names) {
-    const auto options = resolved_options(context, o, name);
-    const auto out = o.out + "/" + name + "-" + o.scale;
-    if (o.dry_run) {
-      object[name] = {{"out", out}, {"options", options}};
-      text += fmt::format("{} into {}\n{}\n\n", name, out, options.dump(2));
-      continue;
-    }
-    check_output(out + "/report.json", {});
-    spdlog::info("{}, scale {}, into {}. Interrupt it any time; the same command continues.", name, o.scale, out);
-    const Stopwatch watch;
-    object[name] = run_lab(name, options, out, context.device());
-    text += fmt::format("\n{}\n\n{}\nreport, tables and pictures: {}  ({:.0f} s this time)\n", name,
-                        lab_registry().at(name)().format(object[name]), out, watch.seconds());
+    const auto [part, report] = o.dry_run ? plan(context, o, name) : run(context, o, name);
+    text += part;
+    object[name] = report;
+    if (!o.dry_run) write_page(o);
   }
+  if (!o.dry_run) text += fmt::format("page of everything at this scale: {}/report-{}.html\n", o.out, o.scale);
   context.print(names.size() == 1 ? object.at(names.front()) : object, text);
 }
 
@@ -60,15 +162,18 @@ void reproduce(const Context& context, const Options& o) {
 
 void add_reproduce(CLI::App& app, Context& context) {
   auto* command =
-      add_command(app, context, "reproduce", "The paper's experiments with known answers: figures and theory");
+      add_command(app, context, "reproduce", "The paper's tables and figures, from nothing, ours beside the paper's");
   auto o = std::make_shared<Options>();
-  command->add_option("name", o->name, "an experiment, or all");
+  command->add_option("name", o->name, "a table or figure, or all");
   command->add_flag("--list", o->list, "what there is");
   command->add_option("--scale", o->scale, "smoke, small or paper")->capture_default_str();
-  command->add_option("--out", o->out, "results go to OUT/NAME-SCALE")->capture_default_str();
+  command->add_option("--out", o->out, "results go to OUT/NAME-SCALE, what they are made of to OUT/steps")
+      ->capture_default_str();
   command->add_option("--set", o->settings, "key=value on top of the scale's options (repeatable)")
       ->allow_extra_args(false);
-  command->add_flag("--dry-run", o->dry_run, "print the options and stop");
+  command->add_option("--poseidon", o->poseidon, "folder of a downloaded Poseidon checkpoint: adds fpd");
+  command->add_flag("--dry-run", o->dry_run,
+                    "print what would be done, how long it may take, and what is there already");
   command->callback([&context, o, command] {
     o->seeded = command->count("--seed") > 0;
     context.run = [&context, o] { reproduce(context, *o); };

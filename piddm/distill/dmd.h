@@ -8,8 +8,10 @@
 // g = (sigma^2/alpha) (s_fake - s_real) / mean|..|: the gradient of KL(p_fake || p_real), of a size that does not depend on t.
 //
 // dmd takes one critic step a step of the student and needs the regression term on the teacher's pairs; dmd2 (Yin et al., "Improved distribution
-// matching distillation", 2024; here without its GAN term) lets the critic run ahead with several steps instead and needs no pairs. Reverse KL seeks modes:
-// watch SMSE.
+// matching distillation", 2024) lets the critic run ahead with several steps instead and needs no pairs. Reverse KL seeks modes: watch SMSE.
+//
+// dmd2 is the two-time-scale form without the paper's GAN term. That term judges the student against real data, to make up for the teacher's errors; here
+// the law to match is the teacher's, distillation needs no data, and the PDE residual of the final sample corrects the teacher where it is wrong.
 //
 // The critic is trained after each step of the student, with the student's new weights.
 

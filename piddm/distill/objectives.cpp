@@ -1,6 +1,7 @@
 #include "piddm/distill/objectives.h"
 
 #include "piddm/distill/regression.h"
+#include "piddm/model/network_registry.h"
 
 namespace piddm {
 
@@ -20,7 +21,40 @@ std::unique_ptr<Objective> make_consistency(const DistillSetup& s) {
                                        s.options.loss, s.options.consistency, s.options.train.batch, s.seed);
 }
 
+NetworkPtr own_network(const DistillOptions& options, int64_t channels, uint64_t seed) {
+  try {
+    return network_from(options.model, channels, seed);
+  } catch (const UsageError& error) {
+    throw UsageError("distill.model: {}", error.what());
+  }
+}
+
+/// One sample through network and heads.
+void try_out(const Model& model) {
+  const torch::NoGradGuard no_grad;
+  Student student(model);
+  student(torch::zeros({1, model.pde->num_channels(), model.pde->grid(), model.pde->grid()}, model.device()));
+}
+
 }  // namespace
+
+Model make_student(const Model& teacher, const DistillOptions& options, uint64_t seed) {
+  const bool own = !options.model.empty();
+  Model model = own ? teacher : clone_model(teacher);
+  model.kind = ModelKind::student;
+  model.heads = options.heads;
+  if (own) {
+    model.network = own_network(options, teacher.pde->num_channels(), seed);
+    model.network->to(teacher.device());
+    if (options.objective != "consistency") model.process = process_registry().at("linear")();
+  }
+  try_out(model);
+  return model;
+}
+
+void check_student_network(const DistillOptions& options) {
+  if (!options.model.empty()) own_network(options, 1, 0);
+}
 
 const Registry<std::unique_ptr<Objective>(const DistillSetup&)>& objective_registry() {
   static const Registry<std::unique_ptr<Objective>(const DistillSetup&)> registry(

@@ -9,6 +9,9 @@
 //   consistency   the student's map is the same along the teacher's trajectories
 //
 // Each takes the physics of the final sample with it (student_objective.h); lambda = boundary = 0 leaves it out.
+//
+// The student's network is the teacher's, weights copied, so that d(e) starts as the teacher's clean estimate at t = 1; or one of its own (`model`),
+// smaller or of another kind, with fresh weights. Every objective takes either: teacher and critic keep the teacher's network.
 
 #include "piddm/core/registry.h"
 #include "piddm/distill/consistency.h"
@@ -21,6 +24,7 @@ namespace piddm {
 /// Student, pairs, loss and training of a distillation.
 struct DistillOptions {
   std::string objective = "regression";
+  json model = json::object();
   HeadOptions heads;
   PairOptions pairs;
   StudentLossOptions loss;
@@ -32,6 +36,7 @@ struct DistillOptions {
   template <class V>
   void fields(V&& f) {
     f("objective", objective, "regression, reflow, reflow2, dmd, dmd2 or consistency");
+    f("model", model, "network of the student, in the form of [model]; empty: the teacher's, weights copied");
     f("heads", heads, "what makes the student's output; all off: the paper's plain student");
     f("pairs", pairs, "noise-data pairs of the teacher");
     f("loss", loss, "distance to samples and physics term");
@@ -54,6 +59,14 @@ struct DistillSetup {
 };
 
 const Registry<std::unique_ptr<Objective>(const DistillSetup&)>& objective_registry();
+
+/// The student before its first step. A network of its own has fresh weights of `seed` and answers with d(e) = e - v(e,1), the linear process, whatever
+/// the process of the teacher is: at t = 1 those of VP and sub-VP multiply v by 15. Only consistency keeps the teacher's, whose times its map lives on.
+/// A UsageError where network, heads and PDE do not go together.
+Model make_student(const Model& teacher, const DistillOptions& options, uint64_t seed);
+
+/// Makes the network of `options.model` once, for its errors.
+void check_student_network(const DistillOptions& options);
 
 /// Rounds of reflow that come before the student.
 int64_t reflow_rounds(const std::string& objective);

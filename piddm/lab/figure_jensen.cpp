@@ -250,9 +250,9 @@ std::string format(const json& report) {
 }  // namespace
 
 LabRecipe figure_jensen() {
-  const auto options = [](LabScale scale) {
+  const auto options = [](Scale scale) {
     Options o;
-    o.samples = scale == LabScale::smoke ? 2000 : scale == LabScale::small ? 10000 : 50000;
+    o.samples = scale == Scale::smoke ? 2000 : scale == Scale::small ? 10000 : 50000;
     return write_fields(o);
   };
   return {options, run, format};

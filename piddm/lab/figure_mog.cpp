@@ -282,10 +282,10 @@ std::string format(const json& report) {
 }  // namespace
 
 LabRecipe figure_mog() {
-  const auto options = [](LabScale scale) {
+  const auto options = [](Scale scale) {
     Options o;
-    o.samples = scale == LabScale::smoke ? 2000 : scale == LabScale::small ? 10000 : 50000;
-    o.train.steps = scale == LabScale::smoke ? 2500 : scale == LabScale::small ? 10000 : 25000;
+    o.samples = scale == Scale::smoke ? 2000 : scale == Scale::small ? 10000 : 50000;
+    o.train.steps = scale == Scale::smoke ? 2500 : scale == Scale::small ? 10000 : 25000;
     return write_fields(o);
   };
   return {options, run, format};

@@ -14,16 +14,12 @@
 
 #include "piddm/core/registry.h"
 #include "piddm/core/tensor.h"
+#include "piddm/recipe/scale.h"
 
 namespace piddm {
 
-/// smoke: seconds, to see that it works; small: minutes on a CPU; paper: the paper's sizes.
-enum class LabScale { smoke, small, paper };
-inline std::vector<std::string> enum_names(LabScale) { return {"smoke", "small", "paper"}; }
-LabScale parse_scale(const std::string& name);
-
 struct LabRecipe {
-  std::function<json(LabScale)> options;  ///< every setting at this scale, the seed among them
+  std::function<json(Scale)> options;  ///< every setting at this scale, the seed among them
   std::function<json(const json& options, const std::filesystem::path& out, torch::Device device)> run;  ///< the report
   std::function<std::string(const json& report)> format;  ///< tables for a terminal; Markdown that reads well as text
 };

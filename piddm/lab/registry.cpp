@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "piddm/core/atomic_file.h"
 #include "piddm/core/device.h"
 #include "piddm/core/stopwatch.h"
@@ -10,13 +8,6 @@
 #include "piddm/lab/training_gap.h"
 
 namespace piddm {
-
-LabScale parse_scale(const std::string& name) {
-  const auto names = enum_names(LabScale{});
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end()) throw UsageError("{}", unknown_name_message("scale", name, names));
-  return static_cast<LabScale>(found - names.begin());
-}
 
 const Registry<LabRecipe()>& lab_registry() {
   static const Registry<LabRecipe()> registry(

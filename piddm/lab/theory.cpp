@@ -282,9 +282,9 @@ std::string format(const json& report) {
 }  // namespace
 
 LabRecipe theory() {
-  const auto options = [](LabScale scale) {
+  const auto options = [](Scale scale) {
     Options o;
-    o.pairs = scale == LabScale::smoke ? 20000 : scale == LabScale::small ? 100000 : 1000000;
+    o.pairs = scale == Scale::smoke ? 20000 : scale == Scale::small ? 100000 : 1000000;
     return write_fields(o);
   };
   return {options, run, format};

@@ -177,13 +177,13 @@ std::string format(const json& report) {
 }  // namespace
 
 LabRecipe figure_training_gap() {
-  const auto options = [](LabScale scale) {
+  const auto options = [](Scale scale) {
     Options o;
-    o.experiment = load_experiment(scale == LabScale::paper ? "stokes" : "stokes-32", {});
-    o.experiment.train.log_every = scale == LabScale::paper ? 20 : 2;
-    if (scale != LabScale::paper) o.experiment.data.n = 1024;
-    if (scale == LabScale::smoke) o.experiment.train.steps = 240, o.experiment.train.batch = 16;
-    if (scale == LabScale::small) o.experiment.train.steps = 1500;
+    o.experiment = load_experiment(scale == Scale::paper ? "stokes" : "stokes-32", {});
+    o.experiment.train.log_every = scale == Scale::paper ? 20 : 2;
+    if (scale != Scale::paper) o.experiment.data.n = 1024;
+    if (scale == Scale::smoke) o.experiment.train.steps = 240, o.experiment.train.batch = 16;
+    if (scale == Scale::small) o.experiment.train.steps = 1500;
     return write_fields(o);
   };
   return {options, run, format};

@@ -53,6 +53,7 @@ class Ffno : public Network {
 
   std::string type() const override { return "ffno"; }
   json options_json() const override { return write_fields(options_); }
+  bool on_any_grid() const override { return true; }
 
  protected:
   Tensor forward(const Tensor& x, const Tensor& t) override;

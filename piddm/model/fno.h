@@ -59,6 +59,7 @@ class Fno : public Network {
 
   std::string type() const override { return "fno"; }
   json options_json() const override { return write_fields(options_); }
+  bool on_any_grid() const override { return true; }
   const FnoOptions& options() const { return options_; }
 
  protected:

@@ -16,6 +16,23 @@ Tensor interpolation(int64_t from, int64_t to) {
   return sum / static_cast<double>(from);
 }
 
+void check_transfer(const Model& model, int64_t own, int64_t grid) {
+  require<UsageError>(model.kind == ModelKind::student,
+                      "grid {}: only a student runs on another grid; this teacher belongs to {}", grid, own);
+  const auto& network = *model.network;
+  require<UsageError>(network.on_any_grid(),
+                      "grid {}: a network of type '{}' is bound to the grid it was trained on, {}", grid,
+                      network.type(), own);
+  for (const auto modes : network.options_json().at("modes").get<std::vector<int64_t>>()) {
+    require<UsageError>(grid > modes, "grid {}: too coarse for the {} Fourier modes of the network; at least {} points",
+                        grid, modes, modes + 1);
+    require<UsageError>(modes <= own,
+                        "grid {}: the network was trained on {} points, which do not hold its {} Fourier modes; the "
+                        "rest is untrained",
+                        grid, own, modes);
+  }
+}
+
 }  // namespace
 
 Tensor resample(const Tensor& x, int64_t n) {
@@ -28,7 +45,11 @@ Tensor resample(const Tensor& x, int64_t n) {
 }
 
 Model on_grid(const Model& model, int64_t grid) {
+  const int64_t own = model.latent_grid > 0 ? model.latent_grid : model.pde->grid();
+  if (grid == model.pde->grid()) return model;
+  check_transfer(model, own, grid);
   Model out = model;
+  out.latent_grid = grid == own ? 0 : own;
   auto options = model.pde->options();
   options.grid = grid;
   out.pde = make_pde(options);

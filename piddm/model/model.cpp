@@ -24,6 +24,7 @@ json config_of(const Model& model) {
                  {"network", {{"type", model.network->type()}, {"options", model.network->options_json()}}},
                  {"normalizer", model.normalizer.to_json()}};
   if (model.kind == ModelKind::student) config["heads"] = write_fields(model.heads);
+  if (model.latent_grid > 0) config["latent_grid"] = model.latent_grid;
   config["provenance"] = model.provenance;
   return config;
 }
@@ -45,6 +46,7 @@ Model from_config(const json& config) {
   model.network =
       make_network(config.at("network").at("type").get<std::string>(), config.at("network").at("options"), 0);
   if (model.kind == ModelKind::student) read_fields(config.at("heads"), model.heads, "heads");
+  model.latent_grid = config.value("latent_grid", int64_t{0});
   model.provenance = config.value("provenance", json::object());
   return model;
 }
@@ -58,7 +60,8 @@ fs::path model_folder(const fs::path& path) {
 }  // namespace
 
 Tensor Model::latents(uint64_t seed, Stream stream, int64_t first, int64_t count) const {
-  return normal(seed, stream, first, count, {pde->num_channels(), pde->grid(), pde->grid()}, torch::kFloat32, device());
+  const int64_t n = latent_grid > 0 ? latent_grid : pde->grid();
+  return normal(seed, stream, first, count, {pde->num_channels(), n, n}, torch::kFloat32, device());
 }
 
 torch::Device Model::device() const { return network->parameters().front().device(); }

@@ -51,9 +51,10 @@ struct Model {
   Normalizer normalizer;
   NetworkPtr network;
   HeadOptions heads;                 ///< students only
+  int64_t latent_grid = 0;           ///< students on another grid than their own (grid_transfer.h): the own one; else 0
   json provenance = json::object();  ///< seed, options, machine, steps: whatever made it
 
-  /// White noise of samples first..first+count-1, [count,C,H,W] float32 on the network's device.
+  /// White noise of samples first..first+count-1, [count,C,H,W] float32 on the network's device, on the PDE's grid or `latent_grid`.
   Tensor latents(uint64_t seed, Stream stream, int64_t first, int64_t count) const;
   torch::Device device() const;
 };

@@ -33,6 +33,9 @@ class Network : public torch::nn::Module {
   virtual std::string type() const = 0;
   virtual json options_json() const = 0;
 
+  /// Whether it is a map of functions: the same function on another grid gives the same answer, up to aliasing.
+  virtual bool on_any_grid() const { return false; }
+
  protected:
   virtual Tensor forward(const Tensor& x, const Tensor& t) = 0;
 

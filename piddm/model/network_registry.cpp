@@ -49,6 +49,18 @@ const NetworkRegistry& network_registry() {
   return registry;
 }
 
+NetworkPtr network_from(const json& table, int64_t channels, uint64_t seed) {
+  require<UsageError>(table.is_object(), "model: expected a table such as {{type = \"fno\"}}, got {}", table.dump());
+  json options = table;
+  std::string type = "fno";
+  if (const auto given = options.find("type"); given != options.end()) {
+    detail::read_value(*given, type, "model.type");
+    options.erase(given);
+  }
+  options["channels"] = channels;
+  return make_network(type, options, seed);
+}
+
 std::string describe_networks(const std::string& prefix) {
   std::string text;
   for (const auto& type : network_types())

@@ -8,14 +8,13 @@
 #include "piddm/eval/plot.h"
 #include "piddm/eval/table.h"
 #include "piddm/recipe/demo.h"
+#include "piddm/recipe/field_panels.h"
 
 namespace piddm {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-using Range = std::pair<double, double>;
 
 const std::vector<std::string> kMethods = {"teacher", "distill", "piddm-1", "piddm-ref", "piddm-1-decoded"};
 const std::vector<std::string> kTasks = {"forward", "inverse", "reconstruct"};
@@ -119,36 +118,23 @@ std::string verdict(const json& report) {
                      comparison(report, "distill", "pde_error"), comparison(report, "distill", "solution_error"));
 }
 
-Tensor residual_map(const Tensor& x, const Pde& pde) {
-  return pde.residual(x.unsqueeze(0).to(torch::kFloat64)).interior[0][0] * pde.residual_scale();
-}
-
-Range range_of(const Tensor& field) { return {field.min().item<double>(), field.max().item<double>()}; }
-
-using Ranges = std::vector<Range>;  // of each channel
-
-std::vector<Panel> sample_row(const Tensor& samples, const Pde& pde, const Ranges& ranges, double residual) {
+std::vector<Panel> sample_row(const Tensor& samples, const Pde& pde, const SampleColors& colors) {
   std::vector<Panel> row;
-  for (int64_t i = 0; i < 2; ++i) {
-    const auto x = samples[i];
-    for (int64_t c = 0; c < pde.num_channels(); ++c)
-      row.push_back({pde.channels()[c].name, x[c], ranges[c], Colors::sequential});
-    row.push_back({"R", residual_map(x, pde), Range{-residual, residual}, Colors::diverging});
-  }
+  for (int64_t i = 0; i < 2; ++i)
+    for (auto& panel : sample_panels(samples[i], pde, colors)) row.push_back(std::move(panel));
   return row;
 }
 
 void draw_samples(const fs::path& out, const DemoFiles& files) {
   const auto truth = load_dataset(files.held_out / "data.npz").fields;
-  Ranges ranges;
-  for (int64_t c = 0; c < files.pde.num_channels(); ++c) ranges.push_back(range_of(truth.slice(0, 0, 64).select(1, c)));
-  const auto teacher = load_dataset(files.folders.at("teacher") / "samples.npz").fields;
-  const double residual = 2 * residual_map(teacher[0], files.pde).square().mean().sqrt().item<double>();
-  std::vector<std::vector<Panel>> rows = {sample_row(truth, files.pde, ranges, residual)};
+  const auto samples_of = [&](const std::string& method) {
+    return load_dataset(files.folders.at(method) / "samples.npz").fields;
+  };
+  const auto colors = sample_colors(truth, {samples_of("teacher")[0]}, files.pde);
+  std::vector<std::vector<Panel>> rows = {sample_row(truth, files.pde, colors)};
   std::vector<std::string> labels = {"true data"};
   for (const auto& method : kMethods) {
-    rows.push_back(
-        sample_row(load_dataset(files.folders.at(method) / "samples.npz").fields, files.pde, ranges, residual));
+    rows.push_back(sample_row(samples_of(method), files.pde, colors));
     labels.push_back(method);
   }
   contact_sheet(rows, "Generated samples of " + files.pde.name() + ": channels and residual R (one scale)", labels)
@@ -157,20 +143,13 @@ void draw_samples(const fs::path& out, const DemoFiles& files) {
 
 std::vector<Panel> task_row(const std::string& task, const fs::path& folder, const Pde& pde, int64_t i) {
   const auto tensors = read_safetensors(folder / "solved.safetensors").tensors;
-  const auto x = tensors.at("x")[i], truth = tensors.at("truth")[i], mask = tensors.at("mask")[i];
+  const SolvedCase solved{tensors.at("x")[i], tensors.at("truth")[i], tensors.at("mask")[i]};
   std::vector<Panel> row;
   for (int64_t c = 0; c < pde.num_channels(); ++c) {
-    const auto& name = pde.channels()[c].name;
-    if (mask[c].min().item<double>() > 0) {
-      row.push_back({name + " given", truth[c], range_of(truth[c]), Colors::sequential});
-      continue;
-    }
-    if (task == "reconstruct" && !pde.channels()[c].scalar)
-      row.push_back({name + " given", torch::where(mask[c] > 0, truth[c], torch::full_like(truth[c], NAN)),
-                     range_of(truth[c]), Colors::sequential, true});
-    row.push_back({name + " true", truth[c], range_of(truth[c]), Colors::sequential});
-    row.push_back({name + " found", x[c], range_of(truth[c]), Colors::sequential});
-    row.push_back({name + " error", x[c] - truth[c], {}, Colors::diverging});
+    if (reveals(parse_task(task), pde.channels()[static_cast<size_t>(c)])) row.push_back(given_panel(solved, pde, c));
+    if (!asked(solved, c)) continue;
+    row.push_back(true_panel(solved, pde, c));
+    for (auto& panel : answer_panels(solved, pde, c)) row.push_back(std::move(panel));
   }
   return row;
 }

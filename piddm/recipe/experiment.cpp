@@ -4,6 +4,8 @@
 #include "piddm/core/device.h"
 #include "piddm/core/log.h"
 #include "piddm/eval/plot.h"
+#include "piddm/model/network_registry.h"
+#include "piddm/model/weights.h"
 
 namespace piddm {
 
@@ -22,12 +24,19 @@ json provenance(const Experiment& experiment, const TrainSummary& summary) {
       {"best_step", summary.best_step},         {"stopped_early", summary.stopped_early}, {"seconds", summary.seconds}};
 }
 
-NetworkPtr network_of(const Experiment& experiment, int64_t channels) {
-  json options = experiment.model;
-  const auto type = options.value("type", std::string("fno"));
-  options.erase("type");
-  options["channels"] = channels;
-  return make_network(type, options, static_cast<uint64_t>(experiment.seed));
+/// Trains the model's network and leaves the model in RUN/model, its snapshots in RUN/snapshots/STEP, its curves in RUN/curves.png.
+void train_model(Model& model, Objective& objective, const TrainOptions& options, const Experiment& experiment,
+                 RunFolder& run, const std::string& label) {
+  const auto keep = [&](const TrainSummary& so_far, const TensorMap& average) {
+    Model snapshot = clone_model(model);
+    load_weights(*snapshot.network, average, "moving average");
+    snapshot.provenance.update(provenance(experiment, so_far));
+    fs::create_directories(run.path() / "snapshots");
+    save_model(run.path() / "snapshots" / std::to_string(so_far.steps), snapshot);
+  };
+  model.provenance.update(provenance(experiment, train(*model.network, objective, options, run, label, keep)));
+  save_model(run.path() / "model", model);
+  plot_training(run.path(), run.path() / "curves.png");
 }
 
 std::unique_ptr<Objective> teacher_objective(const Experiment& experiment, const Model& model, const Tensor& data) {
@@ -46,14 +55,11 @@ Model reflow_round(const Experiment& experiment, const Model& previous, const fs
   const auto seed = static_cast<uint64_t>(experiment.seed);
   Model model = clone_model(previous);
   model.process = process_registry().at("linear")();
+  model.provenance = {{"teacher", previous.provenance}};
   auto run = open_run(out, write_fields(experiment), resume);
   PairSource pairs(previous, seed, o.pairs, pair_cache);
   Reflow objective(*model.network, pairs, o.reflow, seed);
-  const auto summary = train(*model.network, objective, o.reflow.train, run, out.filename().string());
-  model.provenance = provenance(experiment, summary);
-  model.provenance["teacher"] = previous.provenance;
-  save_model(out / "model", model);
-  plot_training(out, out / "curves.png");
+  train_model(model, objective, o.reflow.train, experiment, run, out.filename().string());
   return model;
 }
 
@@ -64,6 +70,7 @@ Experiment parse_experiment(const json& config) {
   read_fields(config, experiment);
   require<UsageError>(experiment.seed >= 0 && experiment.data.seed >= 0, "seeds must not be negative");
   objective_registry().at(experiment.distill.objective);
+  check_student_network(experiment.distill);
   return experiment;
 }
 
@@ -87,17 +94,14 @@ Model train_teacher(const Experiment& experiment, const Dataset& data, const fs:
                      data.size());
   model.process = process_registry().at(experiment.process)();
   model.normalizer = Normalizer::fit(data.fields, model.pde->channels());
-  model.network = network_of(experiment, model.pde->num_channels());
+  model.network = network_from(experiment.model, model.pde->num_channels(), static_cast<uint64_t>(experiment.seed));
   model.network->to(device);
 
   auto run = open_run(out, write_fields(experiment), resume);
   const auto objective = teacher_objective(experiment, model, model.normalizer.to_network(data.fields).to(device));
   auto options = experiment.train;
-  if (experiment.pidm.lambda > 0) options.precision = Precision::fp32;  // the residual of the network's output needs it
-  const auto summary = train(*model.network, *objective, options, run, "train teacher");
-  model.provenance = provenance(experiment, summary);
-  save_model(out / "model", model);
-  plot_training(out, out / "curves.png");
+  if (experiment.pidm.lambda > 0) options.precision = experiment.pidm.precision;
+  train_model(model, *objective, options, experiment, run, "train teacher");
   return model;
 }
 
@@ -106,6 +110,8 @@ Model distill_student(const Experiment& experiment, const Model& teacher, const 
   require<UsageError>(teacher.kind == ModelKind::teacher,
                       "--teacher: this model is a student; distillation starts from a teacher");
   const auto& o = experiment.distill;
+  const auto seed = static_cast<uint64_t>(experiment.seed);
+  make_student(teacher, o, seed);  // its errors before there is a run folder
   auto run = open_run(out, write_fields(experiment), resume);
   const int64_t rounds = reflow_rounds(o.objective);
   const auto cache_of = [&](int64_t round) {
@@ -115,18 +121,12 @@ Model distill_student(const Experiment& experiment, const Model& teacher, const 
   for (int64_t round = 1; round <= rounds; ++round)
     source = reflow_round(experiment, source, out / fmt::format("reflow-{}", round), cache_of(round - 1), resume);
 
-  Model model = clone_model(source);  // d(e) starts as the teacher's clean estimate at t = 1
-  model.kind = ModelKind::student;
-  model.heads = o.heads;
+  Model model = make_student(source, o, seed);
+  model.provenance = {{"teacher", teacher.provenance}};
   const Student student(model);
-  const auto seed = static_cast<uint64_t>(experiment.seed);
   PairSource pairs(source, seed, o.pairs, cache_of(rounds));
   const auto objective = objective_registry().at(o.objective)({student, model, source, pairs, o, seed});
-  const auto summary = train(*model.network, *objective, o.train, run, label);
-  model.provenance = provenance(experiment, summary);
-  model.provenance["teacher"] = teacher.provenance;
-  save_model(out / "model", model);
-  plot_training(out, out / "curves.png");
+  train_model(model, *objective, o.train, experiment, run, label);
   return model;
 }
 

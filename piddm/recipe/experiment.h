@@ -60,7 +60,8 @@ Experiment parse_experiment(const json& config);
 /// The data the experiment asks for: read, or generated.
 Dataset training_data(const Experiment& experiment);
 
-/// Trains a teacher in the run folder `out` (continued if it holds a run and `resume` is set) and leaves it in out/model.
+/// Trains a teacher in the run folder `out` (continued if it holds a run and `resume` is set) and leaves it in out/model, and what it was at the
+/// steps train.snapshots in out/snapshots/STEP, each a model of its own.
 Model train_teacher(const Experiment& experiment, const Dataset& data, const std::filesystem::path& out,
                     torch::Device device, bool resume);
 

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,25 +15,46 @@
 
 namespace piddm {
 
-/// A finished step: what it is called in the store, and where its files are.
+/// A step: what it is called in the store, where its files are, and whether they are there (always, unless it was only planned).
 struct StepResult {
   std::string key;
   std::filesystem::path folder;
+  bool done = true;
+};
+
+/// A step that was asked for while planning.
+struct PlannedStep {
+  std::string name, key;
+  bool done;
+  double seconds;  ///< it took, or is expected to take
 };
 
 class Recipe {
  public:
-  /// `root` is made if needed; results go to root/steps.
-  explicit Recipe(std::filesystem::path root);
+  enum class Mode { run, plan };
+
+  /// `root` is made if needed; results go to root/steps. Mode::plan only writes down what would be done.
+  explicit Recipe(std::filesystem::path root, Mode mode = Mode::run);
 
   /// Runs `work(folder)` unless the step's result is already there. `settings` must hold everything the result depends on besides `inputs`.
+  /// `expected` says how many seconds it may take and is asked while planning only.
   StepResult step(const std::string& name, const json& settings, const std::vector<StepResult>& inputs,
-                  const std::function<void(const std::filesystem::path&)>& work);
+                  const std::function<void(const std::filesystem::path&)>& work,
+                  const std::function<double()>& expected = {});
 
   const std::filesystem::path& root() const { return root_; }
+  bool planning() const { return mode_ == Mode::plan; }
+
+  /// Steps asked for while planning, each once, in order.
+  const std::vector<PlannedStep>& plan() const { return plan_; }
 
  private:
+  void add_to_plan(const std::string& name, const StepResult& step, const std::function<double()>& expected);
+
   std::filesystem::path root_;
+  Mode mode_;
+  std::vector<PlannedStep> plan_;
+  std::set<std::string> seen_;  ///< keys the log has been told about
 };
 
 }  // namespace piddm

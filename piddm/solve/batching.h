@@ -6,7 +6,7 @@
 namespace piddm {
 
 /// Bytes one sample takes while the network is evaluated. With a gradient: what the graph of one evaluation keeps. Counted from the network's
-/// sizes and meant as an upper bound: 4 activations of the widest kind a layer without a graph, 8 with one.
+/// sizes and meant as an upper bound: 4 activations of the widest kind a layer without a graph, 8 with one. U-Net and auto-encoder: conv_memory.h.
 int64_t bytes_per_sample(const Model& model, bool gradient);
 
 /// What a batch may take: a quarter of the memory that is free on the CPU, 8 GiB on a GPU.

@@ -23,7 +23,7 @@ Tensor mean_rows(const Tensor& x) {
   return flat / std::sqrt(static_cast<double>(flat.size(1)));
 }
 
-constexpr double kPreconditionedLambda = 10, kPlainLambda = 1;
+constexpr double kPreconditionedLambda = 10, kPlainLambda = 1, kAnnealed = 10;
 
 bool preconditioned(const PiddmOptions& options, const Pde& pde) {
   return options.precondition && pde.has_preconditioner();
@@ -42,6 +42,9 @@ PiddmMethod::PiddmMethod(const Model& model, const PiddmOptions& options)
                       "[piddm] this model is a teacher; distil it first, or use the method teacher");
   require<UsageError>(options.batch >= 1, "method.batch: must be at least 1, got {}", options.batch);
   require<UsageError>(options.starts >= 1, "method.starts: must be at least 1, got {}", options.starts);
+  require<UsageError>(options.spread >= 0, "method.spread: must not be negative, got {}", options.spread);
+  require<UsageError>(options.anneal >= 0 && options.anneal < 1, "method.anneal: must be in [0,1), got {}",
+                      options.anneal);
   require<UsageError>(options.boundary >= 0, "method.boundary: must not be negative, got {}", options.boundary);
   if (options.lambda < 0) options_.lambda = preconditioned(options_, *model.pde) ? kPreconditionedLambda : kPlainLambda;
   for (auto& parameter : model_.network->parameters()) parameter.set_requires_grad(false);
@@ -88,13 +91,30 @@ Samples PiddmMethod::solve(const Observation& observation, uint64_t seed) {
   return finish(parts, meter, watch.seconds(), options_.task.iterations > 0);
 }
 
+LatentResult PiddmMethod::search(const Tensor& e, const Target& target) const {
+  const int64_t cases = target.mask.size(0), starts = options_.starts;
+  const auto stage = [&](const Tensor& from, double lambda, int64_t iterations) {
+    const RowFunction f = [&](const Tensor& x, const Tensor& rows_of) {
+      const bool all = starts == 1 && rows_of.size(0) == cases;
+      return rows(x, all ? target : selected(target, rows_of.div(starts, "floor")), lambda);
+    };
+    auto options = options_.task;
+    options.iterations = iterations;
+    return minimize_squares(f, from, options);
+  };
+  const auto first = static_cast<int64_t>(options_.anneal * static_cast<double>(options_.task.iterations));
+  if (first == 0 || options_.task.optimizer == LatentOptimizer::gauss_newton)
+    return stage(e, options_.lambda, options_.task.iterations);
+  const auto fitted = stage(e, options_.lambda / kAnnealed, first);
+  auto end = stage(fitted.x, options_.lambda, options_.task.iterations - first);
+  end.evaluations += fitted.evaluations;
+  end.tangents += fitted.tangents;
+  return end;
+}
+
 Tensor PiddmMethod::best_latents(const Target& target, uint64_t seed, int64_t first) {
   const int64_t cases = target.mask.size(0), starts = options_.starts;
-  const RowFunction f = [&](const Tensor& e, const Tensor& rows) {
-    const bool all = starts == 1 && rows.size(0) == cases;
-    return task_rows(e, all ? target : selected(target, rows.div(starts, "floor")));
-  };
-  const auto end = minimize_squares(f, starts_of(target, seed, first), options_.task);
+  const auto end = search(starts_of(target, seed, first), target);
   tangents_ += end.tangents;
   const int64_t tried = options_.candidates > starts ? options_.candidates : 0;
   evaluations_.narrow(0, first, cases).copy_(end.evaluations.view({cases, starts}).sum(1) + tried);
@@ -109,7 +129,7 @@ Tensor PiddmMethod::starts_of(const Target& target, uint64_t seed, int64_t first
   const int64_t cases = target.mask.size(0), starts = options_.starts, tried = std::max(options_.candidates, starts);
   std::vector<Tensor> latents, values;
   for (int64_t j = 0; j < tried; ++j) {
-    latents.push_back(model_.latents(seed, Stream::tasks, first + j * kDraw, cases));
+    latents.push_back(options_.spread * model_.latents(seed, Stream::tasks, first + j * kDraw, cases));
     if (tried > starts) values.push_back(task_loss(latents.back(), target).nan_to_num(INFINITY));
   }
   const auto all = torch::stack(latents, 1).flatten(0, 1);
@@ -120,13 +140,13 @@ Tensor PiddmMethod::starts_of(const Target& target, uint64_t seed, int64_t first
 
 Tensor PiddmMethod::output(const Tensor& e, const Target&) const { return student_(e); }
 
-Tensor PiddmMethod::task_rows(const Tensor& e, const Target& target) const {
+Tensor PiddmMethod::rows(const Tensor& e, const Target& target, double lambda) const {
   const auto z = output(e, target);
   const auto known = target.mask.sum({1, 2, 3}, true).clamp_min(1);
   const auto misfit = ((target.weight / known).sqrt() * (z - target.values)).flatten(1);
-  if (options_.lambda == 0) return misfit;
+  if (lambda == 0) return misfit;
   const auto physics = physics_rows(options_.hard ? target.mixed(z) : z, preconditioned(options_, *model_.pde));
-  return torch::cat({misfit, std::sqrt(options_.lambda) * physics}, 1);
+  return torch::cat({misfit, std::sqrt(lambda) * physics}, 1);
 }
 
 Tensor PiddmMethod::physics_rows(const Tensor& z, bool precondition) const {

@@ -9,6 +9,11 @@
 // over L^-1 r / std(u), L the PDE's fast solver: the error of u that the residual stands for, so that lambda weighs errors of one kind. The objective
 // is a sum of squares, |rows|^2, which is what gauss-newton works on.
 //
+// The search starts at spread * N(0,1), near the middle of the latents where d(e) is an average of what is possible: from there it has less far to go
+// than from another sample, and starts of a case end nearer to each other (docs/tasks.md). spread = 1 starts at a sample of the student. In the first
+// `anneal` of the evaluations lambda is a tenth of itself: what is known is fitted first, the equation settles the rest. Not with
+// gauss-newton, whose iterations are too few to share.
+//
 // A case may have several starts: of `candidates` latents, evaluated once each without gradients, the `starts` with the lowest objective are
 // optimised side by side, and the best end is the answer. Latent j of case i is a function of (seed, i, j). task.iterations = 0 takes the best
 // candidate as it is; a student that knows mask and values needs no more than that, and would take them in output().
@@ -28,6 +33,8 @@ struct PiddmOptions {
   double boundary = 0;
   bool precondition = true;
   bool hard = true;
+  double spread = 0.1;
+  double anneal = 0.25;
   int64_t starts = 1;
   int64_t candidates = 1;
   int64_t batch = 32;
@@ -43,6 +50,8 @@ struct PiddmOptions {
     f("precondition", precondition,
       "measure the residual by the solution error it stands for, where the PDE has a fast solver");
     f("hard", hard, "replace observed entries in the sample");
+    f("spread", spread, "tasks: standard deviation of the latents that the search starts from; a sample has 1");
+    f("anneal", anneal, "tasks: share of task.iterations in which lambda is a tenth of itself; 0: none");
     f("starts", starts, "tasks: latents optimised for each case, the best is kept; each takes task.iterations");
     f("candidates", candidates, "tasks: latents tried for each case, the best of them are the starts");
     f("batch", batch, "latents optimised together; does not change the result");
@@ -58,12 +67,14 @@ class PiddmMethod : public Method {
 
   /// The objective of Algorithm 3, one value a sample: |task_rows|^2.
   Tensor task_loss(const Tensor& e, const Target& target) const { return task_rows(e, target).square().sum(1); }
-  Tensor task_rows(const Tensor& e, const Target& target) const;  ///< [B,M]
+  Tensor task_rows(const Tensor& e, const Target& target) const { return rows(e, target, options_.lambda); }  ///< [B,M]
 
   /// [n] int64: evaluations each case of the last solve took, over all its candidates and starts.
   const Tensor& evaluations() const { return evaluations_; }
 
  private:
+  Tensor rows(const Tensor& e, const Target& target, double lambda) const;
+
   /// The student's answer to latents, for samples of which `target` is known.
   Tensor output(const Tensor& e, const Target& target) const;
 
@@ -73,6 +84,9 @@ class PiddmMethod : public Method {
   /// Latents of the cases first, first+1, ... to start from: [cases * starts,...].
   Tensor starts_of(const Target& target, uint64_t seed, int64_t first) const;
   Tensor best_latents(const Target& target, uint64_t seed, int64_t first);
+
+  /// The search from e with a small lambda first, then with the full one; the result counts both.
+  LatentResult search(const Tensor& e, const Target& target) const;
   Samples finish(const std::vector<Tensor>& parts, const WorkMeter& meter, double seconds, bool optimised) const;
 
   Model model_;

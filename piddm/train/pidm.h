@@ -27,6 +27,7 @@ struct PidmOptions {
   PidmWeighting weighting = PidmWeighting::constant;
   PidmEstimate estimate = PidmEstimate::mean;
   int64_t walk = 0;
+  Precision precision = Precision::fp32;
   bool watch = false;
 
   template <class V>
@@ -36,6 +37,8 @@ struct PidmOptions {
     f("weighting", weighting, "constant, or sigma: lambda / (2 Sigma_t) as upstream, which has lambda = 1e-3");
     f("estimate", estimate, "clean estimate: mean, or sample (a deterministic walk towards t = 0)");
     f("walk", walk, "stops of the walk between t and 1/100");
+    f("precision", precision,
+      "arithmetic of the network on a GPU in place of train.precision where lambda > 0: residuals see its rounding");
     f("watch", watch, "record the residual of the clean estimate although lambda is 0");
   }
 };

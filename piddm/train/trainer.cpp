@@ -2,6 +2,7 @@
 
 #include <ATen/Parallel.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -28,15 +29,20 @@ void check_options(const TrainOptions& o) {
   require<UsageError>(o.warmup > 0 && o.warmup < 1, "train.warmup: must be between 0 and 1, got {}", o.warmup);
   require<UsageError>(o.log_every >= 1 && o.checkpoint_every >= 1,
                       "train: log_every and checkpoint_every must be at least 1");
+  for (const int64_t step : o.snapshots)
+    require<UsageError>(step >= 1 && step <= o.steps, "train.snapshots: must be between 1 and train.steps = {}, got {}",
+                        o.steps, step);
 }
 
 class Trainer {
  public:
-  Trainer(torch::nn::Module& network, Objective& objective, const TrainOptions& options, RunFolder& run)
+  Trainer(torch::nn::Module& network, Objective& objective, const TrainOptions& options, RunFolder& run,
+          const SnapshotWriter& snapshot)
       : network_(network),
         objective_(objective),
         options_(options),
         run_(run),
+        snapshot_(snapshot),
         precision_(network, options.precision),
         adam_(network, options.adam),
         store_(run.checkpoints(static_cast<int>(options.keep_checkpoints))) {
@@ -52,11 +58,13 @@ class Trainer {
     }
     save();
     finish();
-    return {step_, best_.empty() ? step_ : best_step_, seconds_, last_loss_, stopped_};
+    return summary();
   }
 
  private:
   using Clock = std::chrono::steady_clock;
+
+  TrainSummary summary() const { return {step_, best_.empty() ? step_ : best_step_, seconds_, last_loss_, stopped_}; }
 
   bool due(int64_t every) const { return every > 0 && step_ % every == 0; }
 
@@ -81,6 +89,7 @@ class Trainer {
     if (recorded || step_ == 1) read_values();
     if (recorded) record(lr);
     progress.advance(1, fmt::format("loss {:.4g}", last_loss_));
+    if (std::count(options_.snapshots.begin(), options_.snapshots.end(), step_) > 0) take_snapshot();
     if (due(options_.validate_every)) validate();
     if (due(options_.checkpoint_every)) save();
   }
@@ -140,6 +149,13 @@ class Trainer {
     row["gradient_norm"] = values_.gradient_norm;
     row["seconds"] = seconds_;
     run_.append_metrics(row);
+  }
+
+  void take_snapshot() {
+    read_values();
+    auto so_far = summary();
+    so_far.best_step = step_;  // the average of this step, whatever was best
+    snapshot_(so_far, adam_.ema());
   }
 
   void validate() {
@@ -232,6 +248,7 @@ class Trainer {
   Objective& objective_;
   TrainOptions options_;
   RunFolder& run_;
+  const SnapshotWriter& snapshot_;
   PrecisionScope precision_;
   Adam adam_;
   CheckpointStore store_;
@@ -258,9 +275,10 @@ double learning_rate(const TrainOptions& o, int64_t step) {
 }
 
 TrainSummary train(torch::nn::Module& network, Objective& objective, const TrainOptions& options, RunFolder& run,
-                   const std::string& label) {
+                   const std::string& label, const SnapshotWriter& snapshot) {
   check_options(options);
-  return Trainer(network, objective, options, run).run(label);
+  require<UsageError>(options.snapshots.empty() || snapshot, "train.snapshots: this training keeps none");
+  return Trainer(network, objective, options, run, snapshot).run(label);
 }
 
 }  // namespace piddm

@@ -8,6 +8,7 @@
 // looked at, and the progress line shows the loss read last. A loss or gradient that is not finite is therefore noticed up to log_every steps
 // late; the steps in between have changed nothing, so what is saved is the state before the step that failed, as on the CPU.
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,7 @@ struct TrainOptions {
   int64_t log_every = 20;
   int64_t checkpoint_every = 500;
   int64_t keep_checkpoints = 2;
+  std::vector<int64_t> snapshots = {};
   int64_t validate_every = 0;
   int64_t patience = 0;
   double min_improvement = 1e-3;
@@ -47,6 +49,7 @@ struct TrainOptions {
     f("log_every", log_every, "steps between two lines of metrics.jsonl");
     f("checkpoint_every", checkpoint_every, "steps between two checkpoints");
     f("keep_checkpoints", keep_checkpoints, "checkpoints kept; 0: all");
+    f("snapshots", snapshots, "steps whose moving average is kept as a model, in RUN/snapshots/STEP");
     f("validate_every", validate_every, "steps between two looks at held-out data; 0: never");
     f("patience", patience, "looks without improvement until training stops; 0: never stops early");
     f("min_improvement", min_improvement, "relative gain that counts as an improvement");
@@ -66,10 +69,13 @@ struct TrainSummary {
   bool stopped_early = false;
 };
 
+/// Takes the moving average at a step of TrainOptions::snapshots. A step that a resumed run repeats is handed over again, in the same bits.
+using SnapshotWriter = std::function<void(const TrainSummary& so_far, const TensorMap& average)>;
+
 /// Trains `network` and leaves the moving average (of the best step, where there is validation) in it. Continues from the latest checkpoint
 /// of `run`, if it has one. Ctrl-C saves a checkpoint and throws Interrupted; a non-finite loss or gradient saves the last good state and
 /// throws a NumericsError that names step and tensor.
 TrainSummary train(torch::nn::Module& network, Objective& objective, const TrainOptions& options, RunFolder& run,
-                   const std::string& label);
+                   const std::string& label, const SnapshotWriter& snapshot = {});
 
 }  // namespace piddm

@@ -65,6 +65,26 @@ TEST_F(Pipeline, GeneratesRefinesAndDecodes) {
   EXPECT_EQ(load_dataset(out("teacher.safetensors")).size(), 3);
 }
 
+TEST_F(Pipeline, RunsAStudentOnAnotherGrid) {
+  const auto report = run({"generate", shop_.at("student"), "--n", "6", "--grid", "32", "--out", out("fine.npz")});
+  EXPECT_EQ(report.at("grid"), 32);
+  const auto fine = load_dataset(out("fine.npz"));
+  EXPECT_EQ(fine.description.at("grid"), 32);
+  EXPECT_EQ(fine.fields.size(3), 32);
+  const auto coarse = load_dataset(shop_ / "samples.npz").fields.to(torch::kFloat64);
+  EXPECT_LT(testing::relative_error(torch::avg_pool2d(fine.fields.to(torch::kFloat64), 2), coarse), 0.3);
+
+  testing::succeed({"data", "make", "darcy", "--n", "6", "--grid", "32", "--out", out("true.npz")});
+  const auto judged = run({"evaluate", out("fine.npz"), "--reference", out("true.npz"), "--resamples", "0"});
+  const auto& row = judged.at("samples").at(out("fine.npz"));
+  EXPECT_NEAR(row.at("pde_error").get<double>(), report.at("pde_error").get<double>(),
+              1e-3 * report.at("pde_error").get<double>());
+
+  const auto refused = testing::piddm({"generate", shop_.at("teacher"), "--grid", "32", "--out", out("no.npz")});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, ::testing::HasSubstr("only a student"));
+}
+
 TEST_F(Pipeline, SolvesTheThreeTasks) {
   const auto truth = load_dataset(shop_ / "other.npz").fields.narrow(0, 0, 3);
   for (const std::string task : {"forward", "inverse", "reconstruct"}) {

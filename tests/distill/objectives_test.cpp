@@ -31,17 +31,24 @@ DistillOptions quick() {
   return options;
 }
 
+json tiny_ffno() {
+  return {{"type", "ffno"}, {"modes", {4, 4}}, {"width", 6},      {"layers", 2},
+          {"hidden", 8},    {"lifting", 8},    {"projection", 8}, {"time_features", 8}};
+}
+
 /// A student in the making: everything an objective refers to.
 struct Workbench {
   Workbench(const std::string& name, DistillOptions o, const fs::path& folder, Model t = testing::tiny_teacher(1))
-      : options(std::move(o)),
+      : options(named(std::move(o), name)),
         teacher(std::move(t)),
-        model(clone_model(teacher)),
-        student(model, options.heads),
+        model(make_student(teacher, options, kSeed)),
+        student(model),
         pairs(teacher, kSeed, options.pairs, folder) {
-    model.kind = ModelKind::student;
-    model.heads = options.heads;
     objective = objective_registry().at(name)({student, model, teacher, pairs, options, kSeed});
+  }
+  static DistillOptions named(DistillOptions o, const std::string& name) {
+    o.objective = name;
+    return o;
   }
   DistillOptions options;
   Model teacher, model;
@@ -130,6 +137,20 @@ TEST_P(EveryObjective, EndsInTheSameBitsAfterAPowerCut) {
   }
 }
 
+TEST_P(EveryObjective, TakesAStudentWithANetworkOfItsOwn) {
+  auto options = quick();
+  options.model = tiny_ffno();
+  const auto unbroken = finish(GetParam(), options, folder_ / "unbroken", -1);
+  EXPECT_EQ(unbroken.weights.count("layers_0_along_x"), 1U);  // the student's
+  for (const auto& [part, tensors] : unbroken.parts)  // the critic is a copy of the teacher, the target of the student
+    EXPECT_EQ(tensors.count("layers_0_skip"), part.rfind("objective-critic-", 0) == 0 && tensors.size() > 1 ? 1U : 0U)
+        << part;
+  for (const int64_t cut : {2, 5}) EXPECT_THROW(finish(GetParam(), options, folder_ / "cut", cut), PowerCut);
+  const auto resumed = finish(GetParam(), options, folder_ / "cut", -1);
+  expect_equal(resumed.weights, unbroken.weights, "weights");
+  EXPECT_EQ(resumed.rows, unbroken.rows);
+}
+
 TEST_P(EveryObjective, KeepsItsStateInTheCheckpoint) {
   auto options = quick();
   options.loss.residual_target = 1e-4;
@@ -174,6 +195,51 @@ TEST_P(EveryObjective, WorksOnEveryPdeAndProcess) {
 
 INSTANTIATE_TEST_SUITE_P(Distill, EveryObjective, ::testing::ValuesIn(objective_registry().names()),
                          [](const auto& test) { return test.param; });
+
+TEST(MakeStudent, CopiesTheTeacher) {
+  const auto teacher = testing::tiny_teacher();
+  const auto student = make_student(teacher, quick(), kSeed);
+  EXPECT_EQ(student.kind, ModelKind::student);
+  EXPECT_TRUE(student.heads.smooth);
+  EXPECT_NE(student.network, teacher.network);
+  expect_equal(weights_of(*student.network), weights_of(*teacher.network), "copy");
+}
+
+TEST(MakeStudent, GivesANetworkOfItsOwnFreshWeights) {
+  auto teacher = testing::tiny_teacher();
+  teacher.process = process_registry().at("vp")();
+  auto options = quick();
+  options.heads = {};
+  options.model = tiny_ffno();
+  const auto student = make_student(teacher, options, kSeed);
+  EXPECT_EQ(student.network->type(), "ffno");
+  expect_equal(weights_of(*make_student(teacher, options, kSeed).network), weights_of(*student.network), "same seed");
+  EXPECT_FALSE(
+      torch::equal(make_student(teacher, options, 1).network->parameters()[0], student.network->parameters()[0]));
+  const torch::NoGradGuard no_grad;
+  const auto e = student.latents(3, Stream::latents, 0, 2);
+  EXPECT_TRUE(torch::equal(Student(student)(e), e - (*student.network)(e, torch::ones({1}))));
+
+  options.objective = "consistency";
+  EXPECT_EQ(make_student(teacher, options, kSeed).process->name(), "vp");
+}
+
+TEST(MakeStudent, SaysWhatDoesNotGoTogether) {
+  const auto teacher = testing::tiny_teacher();
+  auto options = quick();
+  const auto with = [&](const json& model) {
+    options.model = model;
+    return make_student(teacher, options, kSeed);
+  };
+  EXPECT_ERROR(with({{"type", "mlp"}, {"points", 256}}), ExitCode::usage, "heads.band_limited");
+  options.heads = {};
+  EXPECT_NO_THROW(with({{"type", "mlp"}, {"points", 256}}));
+  EXPECT_ERROR(with({{"type", "mlp"}}), ExitCode::data, "model.points");
+  EXPECT_ERROR(with({{"type", "ufno"}}), ExitCode::usage, "distill.model: unknown model 'ufno'");
+  EXPECT_ERROR(with({{"type", "ffno"}, {"witdh", 3}}), ExitCode::usage, "distill.model: ");
+  EXPECT_ERROR(check_student_network(options), ExitCode::usage, "'width'");
+  EXPECT_ERROR(with("ffno"), ExitCode::usage, "expected a table");
+}
 
 TEST(Objectives, AreKnownByName) {
   EXPECT_ERROR(objective_registry().at("consistancy"), ExitCode::usage, "'consistency'");

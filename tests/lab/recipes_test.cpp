@@ -11,7 +11,7 @@ namespace {
 namespace fs = std::filesystem;
 
 json smoke_options(const std::string& name, const std::vector<std::string>& settings) {
-  json options = lab_registry().at(name)().options(LabScale::smoke);
+  json options = lab_registry().at(name)().options(Scale::smoke);
   for (const auto& setting : settings) apply_setting(options, setting);
   return options;
 }
@@ -102,7 +102,7 @@ TEST(Lab, OptionsAreReadStrictly) {
 
 TEST(Lab, LargerScalesAskForMore) {
   for (const auto& entry : lab_registry().entries())
-    EXPECT_NE(entry.make().options(LabScale::smoke), entry.make().options(LabScale::paper)) << entry.name;
+    EXPECT_NE(entry.make().options(Scale::smoke), entry.make().options(Scale::paper)) << entry.name;
 }
 
 }  // namespace

@@ -7,7 +7,7 @@ namespace {
 
 TEST(FigureTrainingGap, ComparesTheSameTrainingWithAndWithoutTheResidual) {
   const testing::TempDir dir;
-  json options = lab_registry().at("figure-training-gap")().options(LabScale::smoke);
+  json options = lab_registry().at("figure-training-gap")().options(Scale::smoke);
   for (const char* setting : {"seeds=2", "windows=3", "experiment.pde.grid=16", "experiment.data.n=8",
                               "experiment.train.steps=12", "experiment.train.batch=4",
                               "experiment.model={type=\"fno\",width=4,modes=[4,4],layers=1,lifting=8,projection=8}"})

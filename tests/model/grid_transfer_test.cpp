@@ -54,9 +54,38 @@ TEST(OnGrid, ChangesTheGridAlone) {
 TEST(OnGrid, StudentCarriesTheLatentOver) {
   const auto model = testing::tiny_student();
   const auto e = model.latents(3, Stream::latents, 5, 2);
+  EXPECT_TRUE(on_grid(model, 32).latents(3, Stream::latents, 5, 2).equal(e));
   const Student fine(on_grid(model, 32));
   EXPECT_EQ(fine(e).sizes(), (std::vector<int64_t>{2, 2, 32, 32}));
   EXPECT_TRUE(fine(e).equal(fine(resample(e, 32))));
+}
+
+TEST(OnGrid, ThereAndBackIsTheSameModel) {
+  const auto model = testing::tiny_student();
+  const auto back = on_grid(on_grid(model, 32), testing::kTinyGrid);
+  EXPECT_EQ(back.latent_grid, 0);
+  EXPECT_EQ(back.pde->grid(), testing::kTinyGrid);
+  EXPECT_EQ(on_grid(on_grid(model, 32), 64).latent_grid, testing::kTinyGrid);
+}
+
+TEST(OnGrid, IsKeptOnDisk) {
+  const testing::TempDir folder;
+  const auto fine = on_grid(testing::tiny_student(), 32);
+  save_model(folder / "model", fine);
+  const auto loaded = load_model(folder / "model");
+  EXPECT_EQ(loaded.pde->grid(), 32);
+  EXPECT_TRUE(loaded.latents(3, Stream::latents, 0, 1).equal(fine.latents(3, Stream::latents, 0, 1)));
+}
+
+TEST(OnGrid, RefusesWhatCannotBeCarriedOver) {
+  EXPECT_ERROR(on_grid(testing::tiny_teacher(), 32), ExitCode::usage, "only a student");
+  EXPECT_ERROR(on_grid(testing::tiny_student(), 8), ExitCode::usage, "grid");
+  auto model = testing::tiny_student(HeadOptions{});
+  model.network = make_network("unet", {{"width", 4}, {"multipliers", {1}}, {"attention", 0}}, 1);
+  EXPECT_ERROR(on_grid(model, 32), ExitCode::usage, "'unet' is bound to the grid it was trained on, 16");
+  model.network = make_network("ffno", {{"modes", {20, 4}}, {"width", 4}}, 1);
+  EXPECT_ERROR(on_grid(model, 32), ExitCode::usage, "do not hold its 20 Fourier modes");
+  EXPECT_ERROR(on_grid(model, 18), ExitCode::usage, "at least 21 points");
 }
 
 class ModeNetworks : public ::testing::TestWithParam<std::string> {
@@ -66,7 +95,7 @@ class ModeNetworks : public ::testing::TestWithParam<std::string> {
     const torch::NoGradGuard no_grad;
     const auto coarse = on_grid(model, n), fine = on_grid(model, 2 * n);
     const auto e = model.latents(3, Stream::latents, 0, 4);
-    const auto y = Student(fine)(white ? fine.latents(3, Stream::latents, 0, 4) : e);
+    const auto y = Student(fine)(white ? normal(3, Stream::latents, 0, 4, {2, 2 * n, 2 * n}) : e);
     return relative_error(torch::avg_pool2d(y, 2), Student(coarse)(e));
   }
 
@@ -84,6 +113,18 @@ TEST_P(ModeNetworks, BandLimitedStudentGivesTheSameSamplesOnTwiceTheGrid) {
   EXPECT_LT(coarse, 0.2);
   EXPECT_LT(fine, 0.6 * coarse);
   EXPECT_GT(distance(16, true), 0.5);  // white noise of the fine grid is another latent
+}
+
+// The modes both grids have, of samples of one seed, at 32 and 64 points.
+TEST_P(ModeNetworks, SharedModesOfASeedAgree) {
+  const torch::NoGradGuard no_grad;
+  const auto sample = [&](int64_t n) {
+    const auto there = on_grid(model, n);
+    return Student(there)(there.latents(3, Stream::latents, 0, 4)).to(torch::kFloat64);
+  };
+  const auto low = [](const Tensor& x) { return resample(x, 16); };
+  EXPECT_LT(relative_error(low(sample(64)), low(sample(32))), 0.1);
+  EXPECT_LT(relative_error(low(sample(128)), low(sample(64))), 0.05);
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, ModeNetworks, ::testing::Values("fno", "ffno"),

@@ -98,6 +98,33 @@ TEST_F(StudentTest, SmoothHeadVanishesOnTheWallToFirstOrder) {
   EXPECT_LT(on_wall[1], on_wall[0] / 4);
 }
 
+TEST_F(StudentTest, SmoothHeadOfANodeGridFiltersTheInnerNodesAndClearsTheRing) {
+  const int64_t n = kGrid - 2;
+  const auto k = torch::arange(1, n + 1, torch::kFloat64);
+  const auto s = std::sqrt(2.0 / (n + 1)) * torch::sin(M_PI * k.unsqueeze(1) * k.unsqueeze(0) / (n + 1));
+  const auto lambda = 4.0 * (n + 1) * (n + 1) * torch::sin(M_PI * k / (2 * (n + 1))).square();
+  auto h = heads(false, true, false);
+  h.smooth_modes = 5;
+  const auto filter = 1 / (1 + (lambda.unsqueeze(0) + lambda.unsqueeze(1)) / std::pow(5 * M_PI, 2));
+  for (const char* pde : {"poisson", "helmholtz"}) {
+    model.pde = make_pde({pde, kGrid});
+    const auto before = solution(plain).narrow(1, 1, n).narrow(2, 1, n), after = solution(h);
+    EXPECT_LT(
+        relative_error(after.narrow(1, 1, n).narrow(2, 1, n), s.matmul(s.matmul(before).matmul(s) * filter).matmul(s)),
+        kRounding);
+    for (const int64_t edge : {int64_t{0}, kGrid - 1}) {
+      EXPECT_LT(after.select(1, edge).abs().max().item<double>(), 1e-15);
+      EXPECT_LT(after.select(2, edge).abs().max().item<double>(), 1e-15);
+    }
+    EXPECT_LT(relative_error(coefficient(h), coefficient(plain)), kRounding);
+  }
+}
+
+TEST_F(StudentTest, SmoothHeadLeavesPdesWithoutAZeroWallAlone) {
+  model.pde = make_pde({"burgers", kGrid});
+  EXPECT_LT(relative_error(solution(heads(false, true, false)), solution(plain)), kRounding);
+}
+
 TEST_F(StudentTest, BoundedHeadHasItsClosedForm) {
   auto h = heads(false, false, true);
   h.bounded_gain = 3;

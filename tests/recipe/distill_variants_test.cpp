@@ -65,6 +65,40 @@ TEST_F(DistillVariants, ReflowComesInRoundsThatCanBeResumed) {
   EXPECT_TRUE(equal(weights_of(*distil("reflow2", "again", true).network), weights_of(*student.network)));
 }
 
+TEST_F(DistillVariants, AStudentWithANetworkOfItsOwnLearnsAndIsFoundAgain) {
+  auto experiment = quick("regression");
+  auto& o = experiment.distill;
+  o.model = {{"type", "ffno"}, {"modes", {4, 4}}, {"width", 8}, {"layers", 2}, {"time_features", 8}};
+  o.loss.lambda = 0;
+  o.pairs = {.euler_steps = 3, .chunk = 32, .every = 1000, .held_out = 16};
+  o.train.steps = 80;
+  o.train.batch = 16;
+  o.train.validate_every = o.train.checkpoint_every = 20;
+  o.train.adam = {.lr = 1e-2, .ema = 0.9};
+  const auto student = distill_student(experiment, testing::tiny_teacher(), folder_ / "own", folder_ / "pairs", false);
+  std::vector<double> held_out;
+  for (const auto& row : RunFolder::read_metrics(folder_ / "own"))
+    if (row.contains("held_out")) held_out.push_back(row.at("held_out"));
+  ASSERT_EQ(held_out.size(), 4U);
+  EXPECT_LT(held_out.back(), 0.7 * held_out.front());
+
+  const auto loaded = load_model(folder_ / "own");
+  EXPECT_EQ(loaded.network->type(), "ffno");
+  const torch::NoGradGuard no_grad;
+  const auto e = loaded.latents(1, Stream::latents, 0, 2);
+  EXPECT_TRUE(torch::equal(Student(loaded)(e), Student(student)(e)));
+}
+
+TEST_F(DistillVariants, ANetworkThatDoesNotFitIsNoticedBeforeAnythingRuns) {
+  EXPECT_ERROR(parse_experiment({{"distill", {{"model", {{"type", "ffno"}, {"modes", {3, 4}}}}}}}), ExitCode::usage,
+               "distill.model: model.modes");
+  auto experiment = quick("reflow");
+  experiment.distill.model = {{"type", "mlp"}};
+  EXPECT_ERROR(distill_student(experiment, testing::tiny_teacher(), folder_ / "run", folder_ / "pairs", false),
+               ExitCode::data, "model.points");
+  EXPECT_FALSE(fs::exists(folder_ / "run"));
+}
+
 TEST_F(DistillVariants, AWrongNameIsNoticedBeforeAnythingRuns) {
   EXPECT_ERROR(parse_experiment({{"distill", {{"objective", "reflwo"}}}}), ExitCode::usage, "'reflow'");
 }

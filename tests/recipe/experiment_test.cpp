@@ -95,6 +95,24 @@ TEST(Experiment, TrainsATeacherThatLoadsAndAStudentThatKnowsIt) {
                "already holds a run");
 }
 
+TEST(Experiment, KeepsTheTeacherAtSeveralAges) {
+  const testing::TempDir folder;
+  auto experiment = parse_experiment(tiny_config());
+  experiment.train.schedule = ScheduleKind::constant;
+  experiment.train.snapshots = {1, 3};
+  const auto data = training_data(experiment);
+  const auto at_the_end = train_teacher(experiment, data, folder / "run", torch::kCPU, false);
+  experiment.train.steps = 1;
+  experiment.train.snapshots = {};
+  const auto young = train_teacher(experiment, data, folder / "young", torch::kCPU, false);
+  const auto kept = [&](const char* step) { return load_model(folder / "run" / "snapshots" / step); };
+  EXPECT_TRUE(torch::equal(kept("1").network->parameters()[0], young.network->parameters()[0]));
+  EXPECT_TRUE(torch::equal(kept("3").network->parameters()[0], at_the_end.network->parameters()[0]));
+  EXPECT_FALSE(torch::equal(kept("1").network->parameters()[0], kept("3").network->parameters()[0]));
+  EXPECT_EQ(kept("1").provenance.at("steps"), 1);
+  EXPECT_EQ(kept("1").kind, ModelKind::teacher);
+}
+
 TEST(Experiment, RefusesDataThatDoNotFit) {
   const testing::TempDir folder;
   auto experiment = parse_experiment(tiny_config());

@@ -329,6 +329,26 @@ TEST(Piddm, TheWeightOfTheResidualFollowsItsUnit) {
   }
 }
 
+TEST(Piddm, StartsAtLatentsOfTheSpreadAskedFor) {
+  const auto model = testing::tiny_student();
+  const auto observation = observe(Task::inverse, testing::tiny_data(2).to(torch::kFloat32), *model.pde, kSeed);
+  const torch::NoGradGuard no_grad;
+  for (const double spread : {0.0, 0.4, 1.0}) {
+    auto options = quick(0);
+    options.spread = spread;
+    options.hard = false;
+    const auto x = PiddmMethod(model, options).solve(observation, kSeed).x;
+    const auto expected = Student(model)(spread * model.latents(kSeed, Stream::tasks, 0, 2));
+    EXPECT_LT(testing::relative_error(x, model.normalizer.to_physical(expected)), 1e-6) << spread;
+  }
+  auto options = quick();
+  options.spread = -1;
+  EXPECT_ERROR(PiddmMethod(model, options), ExitCode::usage, "method.spread");
+  options.spread = 1;
+  options.anneal = 1;
+  EXPECT_ERROR(PiddmMethod(model, options), ExitCode::usage, "method.anneal");
+}
+
 TEST(Piddm, TheBestCandidateIsTheStart) {
   auto options = quick(0);
   const auto one = misfits(options);

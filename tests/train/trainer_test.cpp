@@ -281,5 +281,66 @@ TEST(Train, RefusesSenselessOptions) {
   EXPECT_ERROR(with([](auto& o) { o.keep_checkpoints = -1; }), ExitCode::usage, "keep");
 }
 
+TEST(Train, HandsOverTheAverageAtTheStepsAskedFor) {
+  const testing::TempDir folder;
+  auto options = testing::toy_options(10);
+  options.schedule = ScheduleKind::constant;
+  options.snapshots = {3, 10};
+  std::map<int64_t, TensorMap> taken;
+  const SnapshotWriter take = [&](const TrainSummary& so_far, const TensorMap& average) {
+    EXPECT_GT(so_far.seconds, 0);
+    taken[so_far.steps] = average;
+  };
+  Toy toy;
+  auto run = RunFolder::create(folder / "run", json::object());
+  train(toy.module, toy.objective, options, run, "toy", take);
+  ASSERT_EQ(taken.size(), 2U);
+  EXPECT_TRUE(torch::equal(taken.at(10).at("first"), toy.module.first));
+
+  Toy short_one;
+  options.steps = 3;
+  options.snapshots = {};
+  auto other = RunFolder::create(folder / "short", json::object());
+  short_one.train(options, other);
+  EXPECT_TRUE(torch::equal(taken.at(3).at("first"), short_one.module.first));
+}
+
+TEST(Train, HandsOverTheSameSnapshotAgainAfterAPowerCut) {
+  struct PowerCut {};
+  const testing::TempDir folder;
+  auto options = testing::toy_options(10);  // checkpoints after 4 and 8 steps
+  options.snapshots = {4, 6};
+  std::map<int64_t, std::vector<Tensor>> taken;
+  const SnapshotWriter take = [&](const TrainSummary& so_far, const TensorMap& average) {
+    taken[so_far.steps].push_back(average.at("first").clone());
+  };
+  {
+    Toy toy;
+    toy.objective.disturb = [](int64_t step, Loss&) {
+      if (step == 7) throw PowerCut();
+    };
+    auto run = RunFolder::create(folder / "run", json::object());
+    EXPECT_THROW(train(toy.module, toy.objective, options, run, "toy", take), PowerCut);
+  }
+  Toy toy;
+  auto run = RunFolder::open(folder / "run");
+  train(toy.module, toy.objective, options, run, "toy", take);
+  EXPECT_EQ(taken.at(4).size(), 1U);  // before the checkpoint it would be repeated from
+  ASSERT_EQ(taken.at(6).size(), 2U);
+  EXPECT_TRUE(torch::equal(taken.at(6)[0], taken.at(6)[1]));
+}
+
+TEST(Train, RefusesSnapshotsItCannotTake) {
+  const testing::TempDir folder;
+  auto run = RunFolder::create(folder / "run", json::object());
+  auto options = testing::toy_options(10);
+  for (const int64_t step : {0, 11}) {
+    options.snapshots = {step};
+    EXPECT_ERROR(Toy().train(options, run), ExitCode::usage, "train.snapshots");
+  }
+  options.snapshots = {5};
+  EXPECT_ERROR(Toy().train(options, run), ExitCode::usage, "keeps none");
+}
+
 }  // namespace
 }  // namespace piddm

@@ -1,0 +1,144 @@
+#include "piddm/recipe/cost.h"
+
+#include <algorithm>
+#include <map>
+
+#include "piddm/core/stopwatch.h"
+#include "piddm/model/network_registry.h"
+#include "piddm/solve/batching.h"
+#include "piddm/solve/method.h"
+
+namespace piddm {
+
+namespace {
+
+constexpr int kRepeats = 3;
+constexpr int64_t kCalibrationData = 4;
+
+int64_t calibration_batch(const Experiment& experiment, torch::Device device) {
+  return std::min<int64_t>(experiment.train.batch, device.is_cuda() ? 64 : 4);
+}
+
+/// An untrained model of the experiment's sizes.
+Model untrained(const Experiment& experiment) {
+  Model model;
+  model.pde = make_pde(experiment.pde);
+  model.network = network_from(experiment.model, model.pde->num_channels(), 0);
+  return model;
+}
+
+double median_seconds(torch::Device device, const std::function<void()>& work) {
+  std::vector<double> seconds;
+  for (int i = 0; i <= kRepeats; ++i) {  // the first one warms up
+    const Stopwatch watch;
+    work();
+    if (device.is_cuda()) torch::cuda::synchronize();
+    if (i > 0) seconds.push_back(watch.seconds());
+  }
+  std::sort(seconds.begin(), seconds.end());
+  return seconds[seconds.size() / 2];
+}
+
+NetworkRates time_network(const Experiment& experiment, Precision precision, torch::Device device) {
+  const auto model = untrained(experiment);
+  auto& network = *model.network;
+  network.to(device);
+  network.set_precision(precision);
+  const int64_t batch = calibration_batch(experiment, device), grid = experiment.pde.grid;
+  const auto x = torch::randn({batch, model.pde->num_channels(), grid, grid}, device);
+  const auto t = torch::full({1}, 0.5, device);
+  NetworkRates rates{};
+  rates.forward = median_seconds(device, [&] {
+    torch::NoGradGuard no_grad;
+    network(x, t);
+  });
+  rates.gradient = median_seconds(device, [&] { network(x, t).square().mean().backward(); });
+  const auto samples = static_cast<double>(batch);
+  return {rates.forward / samples, rates.gradient / samples};
+}
+
+double pair_evaluations(const DistillOptions& o, int64_t steps) {
+  const auto chunks = (steps + o.pairs.every - 1) / o.pairs.every + o.pairs.pool - 1;
+  return static_cast<double>((chunks * o.pairs.chunk + o.pairs.held_out) * o.pairs.euler_steps);
+}
+
+/// Evaluations a sample, without and with a gradient.
+struct Evaluations {
+  double forward, gradient;
+};
+
+Evaluations sampling_evaluations(const std::string& method, const json& o, Task task) {
+  const bool generate = task == Task::generate;
+  const auto number = [&](const char* key, double usual) { return o.value(key, usual); };
+  const auto iterations = [&](const char* key, double usual) {
+    return o.contains(key) ? o.at(key).value("iterations", usual) : usual;
+  };
+  if (method == "piddm") return {1, generate ? iterations("refine", 0) : iterations("task", 80) * number("starts", 1)};
+  if (method == "teacher" || method == "pidm") {
+    const double steps = number("euler_steps", 100);
+    return generate ? Evaluations{steps, 0} : Evaluations{0, steps};
+  }
+  if (method == "eci") return {number("steps", 100) * number("mixing", 5), 0};
+  if (method == "diffusionpde") return {0, number("steps", 100)};
+  if (method == "dflow") return {0, 1.3 * number("steps", 100) * iterations("task", 50)};  // blocks computed twice
+  if (method == "cocogen") return {number("steps", 100), 0};
+  if (method == "pcfm") return {number("steps", 100), 0};
+  return {0, 0};
+}
+
+}  // namespace
+
+NetworkRates measure_rates(const Experiment& experiment, Precision precision, torch::Device device) {
+  static std::map<std::string, NetworkRates> known;
+  const auto key = fmt::format("{} {} {} {} {}", experiment.model.dump(), write_fields(experiment.pde).dump(),
+                               experiment.train.batch, static_cast<int>(precision), device.str());
+  auto found = known.find(key);
+  if (found == known.end()) found = known.emplace(key, time_network(experiment, precision, device)).first;
+  return found->second;
+}
+
+double expected_data_seconds(const Experiment& experiment, int64_t n) {
+  const auto pde = make_pde(experiment.pde);
+  const Stopwatch watch;
+  pde->sample(0, kHeldOutFirst, kCalibrationData);
+  return watch.seconds() * static_cast<double>(n) / static_cast<double>(kCalibrationData);
+}
+
+double expected_training_seconds(const Experiment& experiment, bool pidm, torch::Device device) {
+  const auto& o = experiment.train;
+  const auto rates = measure_rates(experiment, pidm ? experiment.pidm.precision : o.precision, device);
+  return static_cast<double>(o.steps * o.batch) * rates.gradient;
+}
+
+double expected_distillation_seconds(const Experiment& experiment, torch::Device device) {
+  const auto& o = experiment.distill;
+  const auto sampling = measure_rates(experiment, Precision::bf16, device);
+  const auto training = measure_rates(experiment, o.train.precision, device);
+  double seconds = static_cast<double>(o.train.steps * o.train.batch) * training.gradient;
+  if (o.objective != "dmd2") seconds += pair_evaluations(o, o.train.steps) * sampling.forward;
+  if (o.objective == "dmd" || o.objective == "dmd2") {  // teacher and critic look at each sample, the critic is trained
+    const auto steps = static_cast<double>((o.objective == "dmd" ? o.dmd : o.dmd2).critic_steps);
+    seconds += static_cast<double>(o.train.steps * o.train.batch) *
+               (2 * training.forward + steps * (training.gradient + training.forward));
+  }
+  if (o.objective == "consistency") seconds *= 1.7;
+  const auto rounds = static_cast<double>(reflow_rounds(o.objective));
+  const auto& reflow = o.reflow.train;
+  return seconds + rounds * (static_cast<double>(reflow.steps * reflow.batch) *
+                                 measure_rates(experiment, reflow.precision, device).gradient +
+                             pair_evaluations(o, reflow.steps) * sampling.forward);
+}
+
+double expected_sampling_seconds(const Experiment& experiment, const std::string& method, const json& options,
+                                 Task task, int64_t n, torch::Device device) {
+  const auto evaluations = sampling_evaluations(method, options, task);
+  const auto rates = measure_rates(experiment, Precision::fp32, device);
+  return static_cast<double>(n) * (evaluations.forward * rates.forward + evaluations.gradient * rates.gradient);
+}
+
+int64_t expected_bytes(const Experiment& experiment) {
+  const auto model = untrained(experiment);
+  return std::max(experiment.train.batch, experiment.distill.train.batch) * bytes_per_sample(model, true);
+}
+
+}  // namespace piddm

@@ -1,0 +1,118 @@
+#include "piddm/recipe/entries.h"
+
+#include <algorithm>
+
+#include "piddm/core/config.h"
+#include "piddm/solve/method.h"
+
+namespace piddm {
+
+namespace {
+
+constexpr int64_t kRefinements = 80;
+const std::string kNoPhysics = "-no-physics";
+
+json overlaid(json base, const json& overlay) {
+  merge_config(base, overlay);
+  return base;
+}
+
+/// Weights of the physics as the experiment has them: lambda_train, and for guidance a tenth of the step of its refinement: with all of it, the
+/// paper's choice, lambda times the largest curvature of the residual is 6 to 11 on our PDEs (above 2 a step overshoots) and samples diverge.
+json physics_options(const Experiment& experiment, const std::string& method) {
+  const auto& loss = experiment.distill.loss;
+  const double boundary = loss.lambda > 0 ? loss.boundary / loss.lambda : 0;
+  if (method == "diffusionpde") return {{"eta", experiment.solve.refine.step / 10}, {"boundary", boundary}};
+  if (method == "dflow") return {{"lambda", loss.lambda}, {"boundary", boundary}};
+  return json::object();
+}
+
+json method_options(const TableOptions& options, const Experiment& experiment, const std::string& method) {
+  return overlaid(physics_options(experiment, method), options.by_method.value(method, json::object()));
+}
+
+Experiment plain(Experiment experiment, bool physics) {
+  experiment.distill.heads = {};
+  const double lambda = physics ? experiment.distill.loss.lambda : 0;
+  const double boundary = physics ? experiment.distill.loss.boundary : 0;
+  experiment.distill.loss = {
+      .lambda = lambda, .boundary = boundary, .physics_ramp = experiment.distill.loss.physics_ramp};
+  return experiment;
+}
+
+Experiment with_pidm(Experiment experiment) {
+  const auto& loss = experiment.distill.loss;
+  experiment.pidm.lambda = loss.lambda;
+  experiment.pidm.boundary = loss.lambda > 0 ? loss.boundary / loss.lambda : 0;
+  return experiment;
+}
+
+Entry base_entry(const Experiment& experiment, Task task, const std::string& method) {
+  return {.labels = {{"pde", experiment.pde.name}, {"task", task_name(task)}, {"method", method}},
+          .experiment = experiment,
+          .task = task};
+}
+
+}  // namespace
+
+Entry generation(const TableOptions& options, const Experiment& experiment, const std::string& method) {
+  auto entry = base_entry(experiment, Task::generate, method);
+  entry.count = method == "dflow" ? options.dflow_samples : options.samples;
+  if (method == "distill" || method == "piddm-plain") {
+    entry.experiment = plain(experiment, method == "piddm-plain");
+  } else if (method == "piddm-ref") {
+    entry.options = {{"refine", {{"iterations", kRefinements}}}};
+  } else if (method == "piddm-decoded") {
+    entry.decode = true;
+  } else if (method != "piddm-1") {
+    method_card(method);
+    entry.model = method == "pidm" ? ModelRole::pidm : ModelRole::teacher;
+    entry.method = method;
+    if (method == "pidm") entry.experiment = with_pidm(experiment);
+  }
+  const auto name = entry.model == ModelRole::student ? "piddm" : method;
+  entry.options = overlaid(entry.options, method_options(options, experiment, name));
+  return entry;
+}
+
+Entry task_entry(const TableOptions& options, const Experiment& experiment, const std::string& task,
+                 const std::string& method) {
+  auto entry = base_entry(experiment, parse_task(task), method);
+  entry.count = method == "dflow" ? options.dflow_cases : options.cases;
+  entry.method = method;
+  entry.model = method == "piddm" ? ModelRole::student : method == "pidm" ? ModelRole::pidm : ModelRole::teacher;
+  if (method == "pidm") entry.experiment = with_pidm(experiment);
+  method_card(method);
+  entry.options = method_options(options, experiment, method);
+  return entry;
+}
+
+Entry with_setting(Entry entry, const std::string& setting) {
+  entry.labels["setting"] = setting;
+  return entry;
+}
+
+std::vector<std::string> chosen(const std::string& what, const std::vector<std::string>& asked,
+                                const std::vector<std::string>& own) {
+  if (asked.empty()) return own;
+  for (const auto& name : asked)
+    if (std::find(own.begin(), own.end(), name) == own.end())
+      throw UsageError("{}", unknown_name_message(what + " of this table", name, own));
+  return asked;
+}
+
+json variant_settings(const TableOptions& options, const std::string& pde, const std::string& variant) {
+  if (variant == "vp" || variant == "sub-vp") return {{"process", variant}};
+  if (variant == "no-hard") return {{"solve", {{"hard", false}}}};
+  const bool physics = !variant.ends_with(kNoPhysics);
+  const auto objective = physics ? variant : variant.substr(0, variant.size() - kNoPhysics.size());
+  json settings = {{"distill", {{"objective", objective}}}};
+  if (!physics) settings["distill"]["loss"] = {{"lambda", 0}, {"boundary", 0}};
+  if (objective == "dmd" || objective == "dmd2") {  // a critic has to keep up with the student
+    const double lr = table_experiment(options, pde).distill.train.adam.lr;
+    settings["distill"]["train"] = {{"adam", {{"lr", lr / 4}}}};
+  }
+  return settings;
+}
+
+}  // namespace piddm

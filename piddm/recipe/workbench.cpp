@@ -1,0 +1,274 @@
+#include "piddm/recipe/workbench.h"
+
+#include "piddm/core/atomic_file.h"
+#include "piddm/core/config.h"
+#include "piddm/core/device.h"
+#include "piddm/core/json_text.h"
+#include "piddm/core/safetensors.h"
+#include "piddm/data/generate.h"
+#include "piddm/eval/feature_metric.h"
+#include "piddm/eval/poseidon.h"
+#include "piddm/model/grid_transfer.h"
+#include "piddm/recipe/cost.h"
+#include "piddm/solve/decode.h"
+
+namespace piddm {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr size_t kModelsInMemory = 4;
+
+Experiment without_pidm(Experiment experiment) {
+  experiment.pidm = {};
+  return experiment;
+}
+
+/// What its teacher depends on: the rest of the experiment is not its business and must not get into its provenance.
+Experiment teacher_part(Experiment experiment) {
+  experiment.distill = {};
+  experiment.solve = {};
+  return experiment;
+}
+
+json teacher_settings(const Experiment& experiment) {
+  json settings = write_fields(experiment);
+  for (const char* later : {"distill", "solve", "data"}) settings.erase(later);
+  return settings;
+}
+
+std::string label_of(const json& labels) {
+  std::string text;
+  for (const auto& [key, value] : labels.items())
+    text += (text.empty() ? "" : " ") + (value.is_string() ? value.get<std::string>() : value.dump());
+  return text;
+}
+
+}  // namespace
+
+json read_step(const StepResult& step, const std::string& file) {
+  return parse_json(read_file(step.folder / file, 64 << 20), (step.folder / file).string());
+}
+
+Workbench::Workbench(fs::path root, const WorkbenchOptions& options, torch::Device device, Recipe::Mode mode)
+    : recipe_(std::move(root), mode),
+      options_(options),
+      device_(device),
+      machine_{{"device", device.str()}, {"threads", at::get_num_threads()}} {
+  if (!options.poseidon.empty()) poseidon_ = std::make_unique<ScotEncoder>(load_poseidon(options.poseidon, device));
+}
+
+Workbench::~Workbench() = default;
+
+void Workbench::judge_by(const Experiment& experiment) { features_[experiment.pde.name] = without_pidm(experiment); }
+
+StepResult Workbench::data_step(const std::string& name, const Experiment& experiment, int64_t first, int64_t n) {
+  const json settings = {
+      {"pde", write_fields(experiment.pde)}, {"seed", experiment.data.seed}, {"first", first}, {"n", n}};
+  return recipe_.step(
+      name + " " + experiment.pde.name, settings, {},
+      [&](const fs::path& folder) {
+        const auto data =
+            make_dataset(*make_pde(experiment.pde), static_cast<uint64_t>(experiment.data.seed), first, n);
+        write_safetensors(folder / "mean.safetensors", {{"mean", data.fields.to(torch::kFloat64).mean(0)}});
+        save_dataset(folder / "data.npz", data);
+      },
+      [&] { return expected_data_seconds(experiment, n); });
+}
+
+StepResult Workbench::training_data_step(const Experiment& experiment) {
+  return data_step("training data", experiment, 0, experiment.data.n);
+}
+
+StepResult Workbench::held_out_step(const Experiment& experiment) {
+  return data_step("held-out data", experiment, kHeldOutFirst, options_.held_out);
+}
+
+Workbench::Trained Workbench::teacher_step(const Experiment& asked, bool pidm) {
+  const auto experiment = teacher_part(pidm ? asked : without_pidm(asked));
+  json settings = teacher_settings(experiment);
+  settings.update(machine_);
+  const auto data = training_data_step(experiment);
+  const auto step =
+      recipe_.step((pidm ? "PIDM teacher " : "teacher ") + experiment.pde.name, settings, {data},
+                   [&](const fs::path& folder) {
+                     train_teacher(experiment, load_dataset(data.folder / "data.npz"), folder, device_, true);
+                   },
+                   [&] { return expected_training_seconds(experiment, pidm, device_); });
+  return {step, step.folder};
+}
+
+Workbench::Trained Workbench::teacher_of_age(const Experiment& experiment, int64_t age) {
+  auto teacher = teacher_step(experiment, false);
+  if (age > 0) teacher.folder = teacher.step.folder / "snapshots" / std::to_string(age);
+  return teacher;
+}
+
+Workbench::Trained Workbench::student_step(const Entry& entry) {
+  const auto& experiment = entry.experiment;
+  const auto teacher = teacher_of_age(experiment, entry.teacher_age);
+  json settings = {{"seed", experiment.seed}, {"distill", write_fields(experiment.distill)}};
+  if (entry.teacher_age > 0) settings["teacher_age"] = entry.teacher_age;
+  const auto pairs = recipe_.root() / "steps" / fmt::format("pairs-of-{}-{}", teacher.step.key, entry.teacher_age);
+  const auto name = fmt::format("{} student {}", experiment.distill.objective, experiment.pde.name);
+  const auto step = recipe_.step(
+      name, settings, {teacher.step},
+      [&](const fs::path& folder) { distill_student(experiment, load(teacher), folder, pairs, true, name); },
+      [&] { return expected_distillation_seconds(experiment, device_); });
+  return {step, step.folder};
+}
+
+Workbench::Trained Workbench::model_of(const Entry& entry) {
+  if (entry.model == ModelRole::student) return student_step(entry);
+  if (entry.model == ModelRole::pidm) return teacher_step(entry.experiment, true);
+  return teacher_of_age(entry.experiment, entry.teacher_age);
+}
+
+std::string Workbench::method_of(const Entry& entry) const {
+  if (!entry.method.empty()) return entry.method;
+  return entry.model == ModelRole::student ? "piddm" : entry.model == ModelRole::pidm ? "pidm" : "teacher";
+}
+
+json Workbench::options_of(const Entry& entry) const {
+  json options = method_of(entry) == "piddm" ? write_fields(entry.experiment.solve) : json::object();
+  merge_config(options, entry.options);
+  return options;
+}
+
+const Model& Workbench::load(const Trained& trained) {
+  const auto key = trained.folder.string();
+  if (!models_.contains(key)) {
+    if (models_.size() >= kModelsInMemory) models_.clear();
+    models_[key] = load_model(trained.folder, device_);
+  }
+  return models_.at(key);
+}
+
+const Judge& Workbench::judge_of(const Entry& entry) {
+  const auto& experiment = entry.experiment;
+  auto as = experiment;  // what the judge believes in
+  as.pde.parameters.update(entry.judged_as);
+  if (entry.grid > 0) as.pde.grid = entry.grid;
+  const auto key = write_fields(as.pde).dump() + write_fields(as.data).dump();
+  auto& judge = judges_[key];
+  if (judge) return *judge;
+  const auto pde = make_pde(as.pde);
+  as.pde.parameters = experiment.pde.parameters;
+  const auto truth = load_dataset(held_out_step(as).folder / "data.npz").fields;
+  const bool own_grid = as.pde.grid == experiment.pde.grid;
+  const auto mean =
+      own_grid ? read_safetensors(training_data_step(experiment).folder / "mean.safetensors").tensors.at("mean")
+               : truth.to(torch::kFloat64).mean(0);
+  const auto found = features_.find(experiment.pde.name);
+  const auto& teacher = load(teacher_step(found == features_.end() ? experiment : found->second, false));
+  judge = std::make_unique<Judge>(pde, teacher.normalizer, truth, mean, options_.solved);
+  if (poseidon_)
+    for (const auto& metric : poseidon_metrics(*poseidon_, *pde)) judge->add(metric);
+  if (found != features_.end() && own_grid) judge->add(teacher_metric(teacher, *pde));
+  return *judge;
+}
+
+StepResult Workbench::entry_step(const Entry& entry) {
+  const auto trained = model_of(entry);
+  const auto truth = held_out_step(entry.experiment);
+  json settings = {{"method", method_of(entry)},    {"options", options_of(entry)},
+                   {"task", task_name(entry.task)}, {"n", entry.count},
+                   {"seed", entry.experiment.seed}, {"decode", entry.decode},
+                   {"judged_as", entry.judged_as},  {"judge", write_fields(options_)}};
+  settings.update(machine_);
+  std::vector<StepResult> inputs = {trained.step, truth};
+  if (entry.model == ModelRole::teacher && entry.teacher_age > 0) settings["teacher_age"] = entry.teacher_age;
+  if (entry.grid > 0) settings["grid"] = entry.grid;
+  if (entry.starts > 1) settings["starts"] = entry.starts;
+  if (const auto found = features_.find(entry.experiment.pde.name); found != features_.end())
+    inputs.push_back(teacher_step(found->second, false).step);
+  return recipe_.step(
+      label_of(entry.labels), settings, inputs, [&](const fs::path& folder) { compute(entry, trained, folder); },
+      [&] {
+        return expected_sampling_seconds(entry.experiment, method_of(entry), options_of(entry), entry.task, entry.count,
+                                         device_);
+      });
+}
+
+json Workbench::generated(const Entry& entry, const Model& model, TensorMap& kept) {
+  const auto seed = static_cast<uint64_t>(entry.experiment.seed);
+  const auto used = entry.grid > 0 ? on_grid(model, entry.grid) : model;
+  auto samples = make_method(method_of(entry), Task::generate, used, options_of(entry))->generate(0, entry.count, seed);
+  const json decoding = entry.decode ? decode_samples(samples, *used.pde) : json::object();
+  json metrics = judge_of(entry).samples(samples, {static_cast<int>(options_.resamples), seed});
+  if (entry.decode) metrics["decode_moved"] = decoding.at("moved_mean");
+  kept["x"] = samples.x;
+  return metrics;
+}
+
+json Workbench::solved(const Entry& entry, const Model& model, TensorMap& kept) {
+  const auto seed = static_cast<uint64_t>(entry.experiment.seed);
+  const auto truth = held_out(entry.experiment).narrow(0, 0, entry.count);
+  const auto observation = observe(entry.task, truth, *model.pde, seed);
+  const auto method = make_method(method_of(entry), entry.task, model, options_of(entry));
+  std::vector<Tensor> errors;
+  json metrics;
+  for (int64_t start = 0; start < entry.starts; ++start) {
+    auto samples = method->solve(observation, seed + static_cast<uint64_t>(start));
+    if (entry.decode) decode_samples(samples, *model.pde);
+    const auto error = model.normalizer.to_network(samples.x.to(torch::kFloat64)) -
+                       model.normalizer.to_network(truth.to(torch::kFloat64));
+    const auto asked = 1 - observation.mask.to(torch::kFloat64);
+    errors.push_back((error.square() * asked).sum({1, 2, 3}) / asked.sum({1, 2, 3}).clamp_min(1));
+    if (start > 0) continue;
+    metrics = judge_of(entry).task(samples, truth, observation, {static_cast<int>(options_.resamples), seed});
+    kept = {{"x", samples.x}, {"truth", truth}, {"mask", observation.mask}};
+  }
+  if (entry.starts > 1) metrics["mse_variance"] = torch::stack(errors).var(0).mean().item<double>();
+  return metrics;
+}
+
+void Workbench::compute(const Entry& entry, const Trained& trained, const fs::path& folder) {
+  const Model model = load(trained);
+  TensorMap kept;
+  json metrics = entry.task == Task::generate ? generated(entry, model, kept) : solved(entry, model, kept);
+  if (const auto seconds = training_seconds(model)) metrics["training_seconds"] = *seconds;
+  for (auto& [name, x] : kept) x = x.narrow(0, 0, std::min(kKept, x.size(0))).to(torch::kFloat32).contiguous();
+  write_safetensors(folder / "kept.safetensors", kept);
+  write_file_atomically(folder / "metrics.json", metrics.dump(2) + "\n");
+}
+
+json Workbench::result(const Entry& entry) {
+  const auto& card = method_card(method_of(entry));
+  const auto reason = card.refusal(entry.task, *make_pde(entry.experiment.pde));
+  if (!reason.empty()) return {{"refused", reason}};
+  try {
+    const auto step = entry_step(entry);
+    return step.done ? read_step(step, "metrics.json") : json();
+  } catch (const NumericsError& error) {
+    return {{"failed", error.what()}};
+  }
+}
+
+TensorMap Workbench::fields(const Entry& entry) {
+  const json metrics = result(entry);
+  if (metrics.is_null() || metrics.contains("refused") || metrics.contains("failed")) return {};
+  return read_safetensors(entry_step(entry).folder / "kept.safetensors").tensors;
+}
+
+json Workbench::floor(const Experiment& experiment, int64_t n) {
+  const auto seed = static_cast<uint64_t>(experiment.seed);
+  std::vector<StepResult> inputs = {held_out_step(experiment)};
+  if (const auto found = features_.find(experiment.pde.name); found != features_.end())
+    inputs.push_back(teacher_step(found->second, false).step);
+  const auto step =
+      recipe_.step("floor " + experiment.pde.name, {{"n", n}, {"seed", seed}, {"judge", write_fields(options_)}},
+                   inputs, [&](const fs::path& folder) {
+                     const auto floor = judge_of({.experiment = experiment}).floor(n, seed);
+                     write_file_atomically(folder / "metrics.json", floor.dump(2) + "\n");
+                   });
+  return step.done ? read_step(step, "metrics.json") : json();
+}
+
+Tensor Workbench::held_out(const Experiment& experiment) {
+  const auto step = held_out_step(experiment);
+  return step.done ? load_dataset(step.folder / "data.npz").fields : Tensor();
+}
+
+}  // namespace piddm
