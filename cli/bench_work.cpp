@@ -114,7 +114,7 @@ Model darcy_model(const BenchCase& c, const std::shared_ptr<Fno>& network, Model
 Work teacher_work(const BenchCase& c, const std::shared_ptr<Fno>& network) {
   const auto model = darcy_model(c, network, ModelKind::teacher);
   const auto e = noise(c, c.fno.channels);
-  return {[=, steps = c.euler_steps] { sample_teacher(model, e, steps, ""); }};
+  return {[=, steps = c.euler_steps] { sample_teacher(model, e, {.steps = steps}, ""); }};
 }
 
 Work student_work(const BenchCase& c, const std::shared_ptr<Fno>& network) {

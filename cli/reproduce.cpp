@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 struct Options {
   std::string name, scale = "smoke", out = "runs/reproduce", poseidon;
-  std::vector<std::string> settings;
+  std::vector<std::string> settings, merge;
   bool list = false, dry_run = false, seeded = false;
 };
 
@@ -122,6 +122,21 @@ std::pair<std::string, json> run(const Context& context, const Options& o, const
           report};
 }
 
+/// The table of reports that were made elsewhere.
+std::pair<std::string, json> merge(const Options& o) {
+  require<UsageError>(is_table(o.name), "--merge: '{}' is not a table", o.name);
+  const auto out = folder_of(o, o.name);
+  check_output((out / "report.json").string(), {});
+  std::vector<json> reports;
+  for (const auto& file : o.merge) {
+    reports.push_back(parse_json(read_file(file, 64 << 20), file));
+    require<DataError>(reports.back().value("experiment", "") == o.name, "{}: not a report of {}", file, o.name);
+  }
+  const auto report = merge_reports(reports);
+  write_table(report, out);
+  return {format_table(report) + fmt::format("\nreport and tables: {}\n", out.string()), report};
+}
+
 /// One page of everything that is finished at this scale.
 void write_page(const Options& o) {
   std::vector<ReportSection> sections;
@@ -146,6 +161,11 @@ void reproduce(const Context& context, const Options& o) {
   if (o.list) return list_experiments(context);
   if (o.name.empty()) throw UsageError("reproduce: name an experiment, or all; see `piddm reproduce --list`");
   const auto names = chosen_names(o.name);
+  if (!o.merge.empty()) {
+    const auto [text, report] = merge(o);
+    write_page(o);
+    return context.print(report, text);
+  }
   json object;
   std::string text;
   for (const auto& name : names) {
@@ -172,6 +192,8 @@ void add_reproduce(CLI::App& app, Context& context) {
   command->add_option("--set", o->settings, "key=value on top of the scale's options (repeatable)")
       ->allow_extra_args(false);
   command->add_option("--poseidon", o->poseidon, "folder of a downloaded Poseidon checkpoint: adds fpd");
+  command->add_option("--merge", o->merge,
+                      "make the table from these report.json files, later ones win; computes nothing");
   command->add_flag("--dry-run", o->dry_run,
                     "print what would be done, how long it may take, and what is there already");
   command->callback([&context, o, command] {

@@ -29,7 +29,7 @@ function(piddm_test name)
     target_link_libraries(test_${name} PRIVATE piddm_${dep})
   endforeach()
   target_compile_definitions(test_${name} PRIVATE PIDDM_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/golden")
-  target_precompile_headers(test_${name} REUSE_FROM piddm_light_pch)
+  target_precompile_headers(test_${name} REUSE_FROM piddm_test_pch)
   add_test(NAME ${name} COMMAND test_${name})
   set_tests_properties(${name} PROPERTIES ENVIRONMENT GOMP_SPINCOUNT=3000)  # waiting threads sleep: a busy machine is no slower by factors
 endfunction()

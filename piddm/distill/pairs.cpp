@@ -6,7 +6,6 @@
 #include "piddm/core/safetensors.h"
 #include "piddm/core/sha256.h"
 #include "piddm/model/weights.h"
-#include "piddm/process/integrator.h"
 
 namespace piddm {
 
@@ -20,7 +19,8 @@ std::string key_of(const Model& teacher, uint64_t seed, const PairOptions& optio
   Sha256 hash;
   for (const auto& [name, tensor] : weights_of(*teacher.network))
     hash.update(name), hash.update(bytes_of(packed(tensor)));
-  hash.update(fmt::format("{} {} {} {}", teacher.pde->grid(), teacher.process->name(), seed, options.euler_steps));
+  hash.update(fmt::format("{} {} {} {} {} {}", teacher.pde->grid(), teacher.process->name(), seed, options.euler_steps,
+                          static_cast<int>(options.integrator), static_cast<int>(options.spacing)));
   return hash.hex();
 }
 
@@ -61,13 +61,16 @@ Pairs PairSource::load(Stream stream, int64_t number, int64_t count) {
   const auto file = cache_ / fmt::format("{}-{}.safetensors", stream == Stream::pairs ? "pairs" : "held-out", number);
   auto targets = read_cached(file, key);
   if (!targets.defined()) {
-    targets = sample_teacher(teacher_, latents, options_.euler_steps, "teacher pairs");
+    targets = sample_teacher(teacher_, latents,
+                             {.kind = options_.integrator, .steps = options_.euler_steps, .spacing = options_.spacing},
+                             "teacher pairs");
     write_safetensors(file, {{"targets", targets}}, {{"key", key}, {"sha256", hash_of(targets)}});
   }
   return {latents, targets.to(latents.device())};
 }
 
-Tensor sample_teacher(const Model& teacher, const Tensor& latents, int64_t euler_steps, const std::string& label) {
+Tensor sample_teacher(const Model& teacher, const Tensor& latents, const IntegratorOptions& integrator,
+                      const std::string& label) {
   torch::NoGradGuard no_grad;
   const PrecisionScope precision(*teacher.network, Precision::bf16);
   const int64_t n = latents.size(0);
@@ -79,7 +82,7 @@ Tensor sample_teacher(const Model& teacher, const Tensor& latents, int64_t euler
       throw_if_interrupted("sampling the teacher");
       return (*teacher.network)(x, t);
     };
-    parts.push_back(integrate_euler(field, latents.narrow(0, first, count), euler_steps, teacher.process->t_end()));
+    parts.push_back(integrate(field, latents.narrow(0, first, count), integrator, teacher.process->t_end()).x);
     progress.advance(count);
   }
   return torch::cat(parts);

@@ -1,5 +1,5 @@
 #pragma once
-// Noise-data pairs of a teacher: e ~ N(0,I) and the end x_0 of its deterministic Euler trajectory from e.
+// Noise-data pairs of a teacher: e ~ N(0,I) and the end x_0 of its deterministic trajectory from e.
 //
 // Pairs come in numbered chunks. A chunk is a function of (teacher, seed, stream, number), is computed when first asked for and kept in a folder,
 // so a resumed run and a second student do not pay for it again.
@@ -8,6 +8,7 @@
 #include <string>
 
 #include "piddm/model/model.h"
+#include "piddm/process/integrator.h"
 
 namespace piddm {
 
@@ -17,14 +18,19 @@ struct PairOptions {
   int64_t every = 800;
   int64_t pool = 1;
   int64_t held_out = 256;
+  IntegratorKind integrator = IntegratorKind::euler;
+  Spacing spacing = Spacing::uniform;
 
   template <class V>
   void fields(V&& f) {
-    f("euler_steps", euler_steps, "N_s: Euler steps of the teacher");
+    f("euler_steps", euler_steps, "N_s: steps of the teacher, of heun too");
     f("chunk", chunk, "fresh pairs made at a time");
     f("every", every, "training steps between two fresh chunks");
     f("pool", pool, "newest chunks trained on together");
     f("held_out", held_out, "pairs never trained on, for early stopping");
+    f("integrator", integrator, "euler, or heun (two evaluations a step)");
+    f("spacing", spacing,
+      "times of the steps: uniform, or quadratic: short ones at the noisy end (process/time_grid.h)");
   }
 };
 
@@ -51,8 +57,9 @@ class PairSource {
   std::string key_;  ///< hash of what the pairs depend on
 };
 
-/// Samples of a teacher by Euler integration in batches that fit, with progress: [n,C,H,W] network units, no gradient;
+/// Samples of a teacher in batches that fit, with progress: [n,C,H,W] network units, no gradient;
 /// on a GPU in bf16, whose rounding the steps average out.
-Tensor sample_teacher(const Model& teacher, const Tensor& latents, int64_t euler_steps, const std::string& label);
+Tensor sample_teacher(const Model& teacher, const Tensor& latents, const IntegratorOptions& integrator,
+                      const std::string& label);
 
 }  // namespace piddm

@@ -10,21 +10,18 @@ namespace {
 
 Tensor time_of(const Tensor& x, double t) { return torch::full({1}, t, x.options().requires_grad(false)); }
 
-Integration run_euler(const VelocityField& v, Tensor x, int64_t steps, double t_end, double t_begin) {
-  const double dt = (t_begin - t_end) / static_cast<double>(steps);
-  for (int64_t i = 0; i < steps; ++i) x = x - v(x, time_of(x, t_begin - static_cast<double>(i) * dt)) * dt;
-  return {x, steps, steps, 0};
+Integration run_euler(const VelocityField& v, Tensor x, const TimeGrid& times) {
+  for (int64_t i = 0; i < times.steps(); ++i) x = x - v(x, time_of(x, times.at(i))) * times.step(i);
+  return {x, times.steps(), times.steps(), 0};
 }
 
-Integration run_heun(const VelocityField& v, Tensor x, int64_t steps, double t_end, double t_begin) {
-  const double dt = (t_begin - t_end) / static_cast<double>(steps);
-  for (int64_t i = 0; i < steps; ++i) {
-    const auto first = v(x, time_of(x, t_begin - static_cast<double>(i) * dt));
-    const double next = i + 1 == steps ? t_end : t_begin - static_cast<double>(i + 1) * dt;
-    const auto second = v(x - first * dt, time_of(x, next));
-    x = x - (first + second) * (dt / 2);
+Integration run_heun(const VelocityField& v, Tensor x, const TimeGrid& times) {
+  for (int64_t i = 0; i < times.steps(); ++i) {
+    const auto first = v(x, time_of(x, times.at(i)));
+    const auto second = v(x - first * times.step(i), time_of(x, times.at(i + 1)));
+    x = x - (first + second) * (times.step(i) / 2);
   }
-  return {x, 2 * steps, steps, 0};
+  return {x, 2 * times.steps(), times.steps(), 0};
 }
 
 // Dormand-Prince 5(4): stage times, stage coefficients, and the difference of the weights of both orders. The last stage is the first of the next step.
@@ -114,7 +111,7 @@ Integration integrate(const VelocityField& v, const Tensor& x, const IntegratorO
   }
   require<UsageError>(options.steps >= 1, "[integrator] needs at least one step, got {}", options.steps);
   const auto run = options.kind == IntegratorKind::euler ? run_euler : run_heun;
-  return run(v, x, options.steps, t_end, t_begin);
+  return run(v, x, TimeGrid(options.steps, options.spacing, t_end, t_begin));
 }
 
 Tensor integrate_euler(const VelocityField& v, const Tensor& noise, int64_t steps, double t_end) {

@@ -13,6 +13,7 @@
 
 #include "piddm/core/fields.h"
 #include "piddm/core/tensor.h"
+#include "piddm/process/time_grid.h"
 
 namespace piddm {
 
@@ -26,11 +27,14 @@ struct IntegratorOptions {
   IntegratorKind kind = IntegratorKind::euler;
   int64_t steps = 100;
   double tolerance = 1e-5;
+  Spacing spacing = Spacing::uniform;
   template <class V>
   void fields(V&& f) {
     f("kind", kind, "euler, heun (two evaluations a step) or adaptive");
-    f("steps", steps, "equal steps of euler and heun");
+    f("steps", steps, "steps of euler and heun");
     f("tolerance", tolerance, "error of a step of adaptive, relative to 1 + |x|");
+    f("spacing", spacing,
+      "times of the steps: uniform, or quadratic: short ones at the noisy end (process/time_grid.h)");
   }
 };
 

@@ -59,7 +59,8 @@ NetworkRates time_network(const Experiment& experiment, Precision precision, tor
 
 double pair_evaluations(const DistillOptions& o, int64_t steps) {
   const auto chunks = (steps + o.pairs.every - 1) / o.pairs.every + o.pairs.pool - 1;
-  return static_cast<double>((chunks * o.pairs.chunk + o.pairs.held_out) * o.pairs.euler_steps);
+  const int64_t evaluations = o.pairs.euler_steps * (o.pairs.integrator == IntegratorKind::heun ? 2 : 1);
+  return static_cast<double>((chunks * o.pairs.chunk + o.pairs.held_out) * evaluations);
 }
 
 /// Evaluations a sample, without and with a gradient.
@@ -75,7 +76,7 @@ Evaluations sampling_evaluations(const std::string& method, const json& o, Task 
   };
   if (method == "piddm") return {1, generate ? iterations("refine", 0) : iterations("task", 80) * number("starts", 1)};
   if (method == "teacher" || method == "pidm") {
-    const double steps = number("euler_steps", 100);
+    const double steps = number("euler_steps", 100) * (o.value("integrator", "") == "heun" && generate ? 2 : 1);
     return generate ? Evaluations{steps, 0} : Evaluations{0, steps};
   }
   if (method == "eci") return {number("steps", 100) * number("mixing", 5), 0};

@@ -265,7 +265,6 @@ json run_table(const std::string& name, const TableOptions& options, const fs::p
   }
   report["seconds"] = watch.seconds();
   report["machine"] = describe_machine();
-  fs::create_directories(out);
   write_table(report, out);
   auto entries = table.entries;
   for (auto& entry : entries) entry = with_seed(entry, options.seeds.front());
@@ -307,12 +306,36 @@ Table table_of(const json& report) {
 std::string format_table(const json& report) { return table_of(report).text() + "\n" + notes_of(report); }
 
 void write_table(const json& report, const fs::path& out) {
+  fs::create_directories(out);
   const auto table = table_of(report);
   write_file_atomically(out / "report.json", report.dump(2) + "\n");
   write_file_atomically(out / "table.csv", table.csv());
   write_file_atomically(out / "table.tex", table.latex());
   write_file_atomically(out / "table.md",
                         fmt::format("# {}\n\n{}\n{}", title_of(report), table.markdown(), notes_of(report)));
+}
+
+json merge_reports(const std::vector<json>& reports) {
+  require<UsageError>(!reports.empty(), "merge: name at least one report");
+  json out = reports.front();
+  out["merged"] = json::array();
+  for (const auto& report : reports) {
+    require<UsageError>(report.at("experiment") == out.at("experiment"), "merge: a report of {} and one of {}",
+                        out.at("experiment").get<std::string>(), report.at("experiment").get<std::string>());
+    for (const auto& row : report.at("rows")) {
+      auto& rows = out["rows"];
+      const auto same =
+          std::find_if(rows.begin(), rows.end(), [&](const json& r) { return labels_of(r) == labels_of(row); });
+      if (same == rows.end())
+        rows.push_back(row);
+      else
+        *same = row;
+    }
+    out["floors"].update(report.at("floors"));
+    out["merged"].push_back(
+        {{"options", report.at("options")}, {"machine", report.at("machine")}, {"seconds", report.at("seconds")}});
+  }
+  return out;
 }
 
 ReportSection table_section(const json& report, const fs::path& folder) {

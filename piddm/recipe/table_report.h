@@ -16,6 +16,10 @@ std::string format_table(const json& report);
 /// report.json, table.md, table.csv, table.tex in `out`.
 void write_table(const json& report, const std::filesystem::path& out);
 
+/// One report of several of the same table, e.g. one a PDE from different machines or days: rows with the same labels are taken from the later one. Options,
+/// machine and seconds of each are kept under "merged". A UsageError for reports of different tables.
+json merge_reports(const std::vector<json>& reports);
+
 /// The report in `folder` with the pictures beside it.
 ReportSection table_section(const json& report, const std::filesystem::path& folder);
 

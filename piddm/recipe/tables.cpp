@@ -237,7 +237,7 @@ TableRecipe figure_ablation() {
               [](const TableOptions& o) {
                 std::vector<Entry> out;
                 for (const int64_t steps : {5, 10, 20, 50, 100, 200}) {
-                  const json overlay = {{"distill", {{"pairs", {{"euler_steps", steps}}}}}};
+                  const json overlay = {{"distill", {{"pairs", {{"integrator", "euler"}, {"euler_steps", steps}}}}}};
                   out.push_back(with_setting(generation(o, table_experiment(o, "darcy", overlay), "piddm-1"),
                                              fmt::format("N_s = {}", steps)));
                 }
@@ -280,6 +280,7 @@ TableRecipe figure_pareto() {
                     generations(o, {"darcy"}, {"piddm-1", "piddm-decoded", "eci", "diffusionpde", "cocogen", "dflow"});
                 for (const int64_t steps : {10, 25, 50, 100}) {
                   auto entry = generation(o, experiment, "teacher");
+                  entry.options["integrator"] = "euler";
                   entry.options["euler_steps"] = steps;
                   out.push_back(with_setting(entry, fmt::format("{} steps", steps)));
                 }

@@ -29,14 +29,14 @@ Tensor CocogenMethod::sample(const Batch& batch) {
   const torch::NoGradGuard no_grad;
   const auto e = noise(batch);
   const auto& process = *model_.process;
-  const double dt = (1 - process.t_end()) / static_cast<double>(options_.steps);
+  const TimeGrid times(options_.steps, options_.spacing, process.t_end());
   DivergenceGuard guard(name(), e);
   auto x = e;
   for (int64_t i = 0; i < options_.steps; ++i) {
-    const auto t = torch::full({1}, 1 - static_cast<double>(i) * dt, x.options());
+    const auto t = torch::full({1}, times.at(i), x.options());
     if (batch.known) x = torch::where(batch.known->mask > 0, process.diffuse(batch.known->values, e, t), x);
     const auto v = (*model_.network)(x, t);
-    auto next = x - v * dt;
+    auto next = x - v * times.step(i);
     if (i >= options_.steps - options_.last) next = corrected(next, std::nullopt);
     x = guard.step(next, process.clean(x, v, t));
     advance();

@@ -7,6 +7,7 @@
 // The gradient does not pass through the network. Tasks by imputation, as upstream: before each step the known entries are set to their own
 // point of the path, alpha x' + sigma e.
 
+#include "piddm/process/time_grid.h"
 #include "piddm/solve/batched_method.h"
 
 namespace piddm {
@@ -16,6 +17,7 @@ struct CocogenOptions {
   int64_t last = 20;
   int64_t after = 10;
   double correction = 2e-4;
+  Spacing spacing = Spacing::uniform;
   int64_t batch = 0;
   template <class V>
   void fields(V&& f) {
@@ -23,6 +25,8 @@ struct CocogenOptions {
     f("last", last, "N: steps at the end that are corrected");
     f("after", after, "M: corrections after the last step");
     f("correction", correction, "largest change of an entry by one correction, network units");
+    f("spacing", spacing,
+      "times of the steps: uniform, or quadratic: short ones at the noisy end (process/time_grid.h)");
     f("batch", batch, "samples at a time, does not change the result; 0: as memory allows");
   }
 };

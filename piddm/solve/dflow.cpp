@@ -8,7 +8,7 @@ namespace piddm {
 DflowMethod::DflowMethod(const Model& model, const DflowOptions& options)
     : BatchedMethod("dflow", model, ModelKind::teacher, options.batch),
       options_(options),
-      trajectory_(model, options.steps, options.segment) {
+      trajectory_(model, options.steps, options.segment, options.spacing) {
   require<UsageError>(options.task.iterations >= 1, "method.task.iterations: must be at least 1, got {}",
                       options.task.iterations);
   if (options.lambda < 0) options_.lambda = trained_lambda(model);

@@ -20,6 +20,7 @@ struct DflowOptions {
   double boundary = 0;
   bool hard = true;
   int64_t segment = 1;
+  Spacing spacing = Spacing::uniform;
   int64_t batch = 0;
   template <class V>
   void fields(V&& f) {
@@ -29,6 +30,8 @@ struct DflowOptions {
     f("boundary", boundary, "weight of boundary and initial conditions beside lambda");
     f("hard", hard, "tasks: replace observed entries in the sample");
     f("segment", segment, "steps whose graph is kept at a time, the others are computed again; 0: all");
+    f("spacing", spacing,
+      "times of the steps: uniform, or quadratic: short ones at the noisy end (process/time_grid.h)");
     f("batch", batch, "samples at a time, does not change the result; 0: as memory allows");
   }
 };

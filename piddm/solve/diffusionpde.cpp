@@ -14,7 +14,7 @@ DiffusionPdeMethod::DiffusionPdeMethod(const Model& model, const DiffusionPdeOpt
 Tensor DiffusionPdeMethod::sample(const Batch& batch) {
   const auto& o = options_;
   const GuidanceOptions guidance{o.steps,       o.zeta,      o.eta,         o.boundary, o.data_penalty,
-                                 o.pde_penalty, o.switch_at, o.late_factor, o.heun};
+                                 o.pde_penalty, o.switch_at, o.late_factor, o.heun,     o.spacing};
   const auto z = guided_sample(model_, noise(batch), batch.known, guidance, name(), [this] { advance(); });
   return o.hard ? with_known(batch.known, z) : z;
 }

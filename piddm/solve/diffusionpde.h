@@ -21,6 +21,7 @@ struct DiffusionPdeOptions {
   double switch_at = 0;
   double late_factor = 1;
   bool heun = false;
+  Spacing spacing = Spacing::uniform;
   bool hard = true;
   int64_t batch = 0;
   template <class V>
@@ -34,6 +35,8 @@ struct DiffusionPdeOptions {
     f("switch_at", switch_at, "share of the steps before the PDE term sets in; upstream 0.8");
     f("late_factor", late_factor, "factor of zeta from then on; upstream 0.1");
     f("heun", heun, "Heun's method instead of Euler's: two evaluations a step");
+    f("spacing", spacing,
+      "times of the steps: uniform, or quadratic: short ones at the noisy end (process/time_grid.h)");
     f("hard", hard, "tasks: replace observed entries in the sample");
     f("batch", batch, "samples at a time, does not change the result; 0: as memory allows");
   }

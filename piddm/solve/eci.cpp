@@ -58,11 +58,11 @@ Tensor EciMethod::sample(const Batch& batch) {
   auto e = noise(batch), x = e;
   DivergenceGuard guard(name(), x);
   const auto& process = *model_.process;
-  const double dt = (1 - process.t_end()) / static_cast<double>(options_.steps);
+  const TimeGrid times(options_.steps, options_.spacing, process.t_end());
   Tensor clean;
   int64_t evaluations = 0;
   for (int64_t i = 0; i < options_.steps; ++i) {
-    const auto t = torch::full({1}, 1 - static_cast<double>(i) * dt, x.options());
+    const auto t = torch::full({1}, times.at(i), x.options());
     for (int64_t mix = 1; mix <= options_.mixing; ++mix) {
       const auto v = (*model_.network)(x, t);
       clean = correct(process.clean(x, v, t), batch.known);
@@ -70,7 +70,7 @@ Tensor EciMethod::sample(const Batch& batch) {
       if (noise_mode_ == Noise::ddim) e = process.noise(x, v, t);
       if (noise_mode_ == Noise::resample && evaluations % redraw_every_ == 0)
         e = noise(batch, evaluations / redraw_every_);
-      x = guard.step(process.diffuse(clean, e, mix == options_.mixing ? t - dt : t), clean);
+      x = guard.step(process.diffuse(clean, e, mix == options_.mixing ? t - times.step(i) : t), clean);
     }
     advance();
   }

@@ -10,6 +10,7 @@
 // C: the PDE's own hard constraint (or the one given), then the known entries. Noisy observations are imposed as if they were exact.
 
 #include "piddm/pde/constraint.h"
+#include "piddm/process/time_grid.h"
 #include "piddm/solve/batched_method.h"
 
 namespace piddm {
@@ -19,6 +20,7 @@ struct EciOptions {
   int64_t mixing = 5;
   std::string noise = "fixed";
   json constraint = "pde";
+  Spacing spacing = Spacing::uniform;
   int64_t batch = 0;
   template <class V>
   void fields(V&& f) {
@@ -26,6 +28,8 @@ struct EciOptions {
     f("mixing", mixing, "corrections at each step; the compute-matched comparison takes 3");
     f("noise", noise, "fixed, resample:K (anew every K evaluations) or ddim (the step's own estimate)");
     f("constraint", constraint, "pde: its own hard constraint; none; or a constraint as in docs/constraints.md");
+    f("spacing", spacing,
+      "times of the steps: uniform, or quadratic: short ones at the noisy end (process/time_grid.h)");
     f("batch", batch, "samples at a time, does not change the result; 0: as memory allows");
   }
 };

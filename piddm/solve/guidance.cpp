@@ -15,9 +15,11 @@ struct Step {
 class Guided {
  public:
   Guided(const Model& model, const Known& known, const GuidanceOptions& options, const Tensor& like)
-      : model_(model), known_(known), options_(options), like_(like.options().requires_grad(false)) {
-    dt_ = (1 - model.process->t_end()) / static_cast<double>(options.steps);
-  }
+      : model_(model),
+        known_(known),
+        options_(options),
+        times_(options.steps, options.spacing, model.process->t_end()),
+        like_(like.options().requires_grad(false)) {}
 
   /// Is any term on at step i?
   bool active(int64_t i) const { return zeta(i) > 0 || eta(i) > 0; }
@@ -25,10 +27,10 @@ class Guided {
   Step plain(const Tensor& x, int64_t i) const {
     auto& v = *model_.network;
     const auto t = time(i);
-    const auto velocity = v(x, t), next = x - velocity * dt_;
+    const auto velocity = v(x, t), next = x - velocity * times_.step(i);
     if (!options_.heun || i + 1 == options_.steps) return {next, model_.process->clean(x, velocity, t)};
     const auto t_next = time(i + 1), second = v(next, t_next);
-    return {x - (velocity + second) * (dt_ / 2), model_.process->clean(next, second, t_next)};
+    return {x - (velocity + second) * (times_.step(i) / 2), model_.process->clean(next, second, t_next)};
   }
 
   /// zeta D + eta P, [B].
@@ -50,7 +52,7 @@ class Guided {
   }
   double zeta(int64_t i) const { return known_ ? options_.zeta * (late(i) ? options_.late_factor : 1) : 0; }
   double eta(int64_t i) const { return late(i) ? options_.eta : 0; }
-  Tensor time(int64_t i) const { return torch::full({1}, 1 - static_cast<double>(i) * dt_, like_); }
+  Tensor time(int64_t i) const { return torch::full({1}, times_.at(i), like_); }
 
   Tensor data(const Tensor& clean) const {
     if (options_.data_penalty == Penalty::square) return known_->misfit(clean);
@@ -60,8 +62,8 @@ class Guided {
   const Model& model_;
   const Known& known_;
   const GuidanceOptions& options_;
+  TimeGrid times_;
   torch::TensorOptions like_;
-  double dt_;
 };
 
 }  // namespace

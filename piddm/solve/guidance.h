@@ -13,6 +13,7 @@
 #include <functional>
 
 #include "piddm/model/model.h"
+#include "piddm/process/time_grid.h"
 #include "piddm/solve/terms.h"
 
 namespace piddm {
@@ -30,6 +31,7 @@ struct GuidanceOptions {
   double switch_at = 0;    ///< share of the steps without the PDE term
   double late_factor = 1;  ///< of zeta after it
   bool heun = false;
+  Spacing spacing = Spacing::uniform;
 };
 
 /// Samples [B,C,H,W] in network units from `noise`; `known` may be nothing. Steps without an active term take no gradient. `after_step` is

@@ -67,8 +67,8 @@ Tensor PcfmMethod::sample(const Batch& batch) {
   const auto nothing = torch::zeros_like(e, torch::kFloat64);
   const auto target = batch.known ? *batch.known : exact_target(nothing, nothing);
   const auto pull = (target.mask - target.exact) / (1 + target.sigma.square());
-  const double dt = (1 - model_.process->t_end()) / static_cast<double>(options_.steps);
-  const auto time = [&](int64_t step) { return torch::full({1}, 1 - static_cast<double>(step) * dt, e.options()); };
+  const TimeGrid times(options_.steps, options_.spacing, model_.process->t_end());
+  const auto time = [&](int64_t step) { return torch::full({1}, times.at(step), e.options()); };
   DivergenceGuard guard("pcfm", nothing);
   Tensor x = e, z;
   for (int64_t i = 0; i < options_.steps; ++i) {

@@ -12,6 +12,7 @@
 // The network is evaluated once a step and never differentiated. A warning says so where the equations could not be met: observations may contradict
 // each other, or the discrete equation at its floor.
 
+#include "piddm/process/time_grid.h"
 #include "piddm/solve/batched_method.h"
 #include "piddm/solve/equation_rows.h"
 
@@ -22,6 +23,7 @@ struct PcfmOptions {
   int64_t cg = 20;
   int64_t final_newton = 20;
   int64_t final_cg = 2000;
+  Spacing spacing = Spacing::uniform;
   int64_t batch = 0;
 
   template <class V>
@@ -30,6 +32,8 @@ struct PcfmOptions {
     f("cg", cg, "iterations of conjugate gradients in the projection of a step");
     f("final_newton", final_newton, "Gauss-Newton steps of the last projection, at most");
     f("final_cg", final_cg, "iterations of conjugate gradients in each of them, at most");
+    f("spacing", spacing,
+      "times of the steps: uniform, or quadratic: short ones at the noisy end (process/time_grid.h)");
     f("batch", batch, "samples at a time; 0: as memory allows");
   }
 };

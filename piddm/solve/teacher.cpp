@@ -21,7 +21,8 @@ Tensor TeacherMethod::integrated(const Tensor& noise) {
     return (*model_.network)(x, t);
   };
   const auto x =
-      integrate(field, noise, {options_.integrator, options_.euler_steps, options_.tolerance}, model_.process->t_end())
+      integrate(field, noise, {options_.integrator, options_.euler_steps, options_.tolerance, options_.spacing},
+                model_.process->t_end())
           .x;
   advance();
   return x;
@@ -29,7 +30,7 @@ Tensor TeacherMethod::integrated(const Tensor& noise) {
 
 Tensor TeacherMethod::sample(const Batch& batch) {
   if (!batch.known && options_.integrator != IntegratorKind::euler) return integrated(noise(batch));
-  const GuidanceOptions guidance{.steps = options_.euler_steps, .zeta = options_.zeta};
+  const GuidanceOptions guidance{.steps = options_.euler_steps, .zeta = options_.zeta, .spacing = options_.spacing};
   const auto z = guided_sample(model_, noise(batch), batch.known, guidance, name(), [this] { advance(); });
   return options_.hard ? with_known(batch.known, z) : z;
 }

@@ -12,6 +12,7 @@ struct TeacherOptions {
   int64_t euler_steps = 100;
   IntegratorKind integrator = IntegratorKind::euler;
   double tolerance = 1e-5;
+  Spacing spacing = Spacing::uniform;
   double zeta = 1;
   bool hard = true;
   int64_t batch = 0;
@@ -21,6 +22,8 @@ struct TeacherOptions {
     f("integrator", integrator,
       "generation: euler, heun (two evaluations a step) or adaptive (a batch shares its steps)");
     f("tolerance", tolerance, "error of a step of adaptive, relative to 1 + |x|");
+    f("spacing", spacing,
+      "times of the steps: uniform, or quadratic: short ones at the noisy end (process/time_grid.h)");
     f("zeta", zeta, "tasks: weight of the gradient of the misfit's norm");
     f("hard", hard, "tasks: replace observed entries in the sample");
     f("batch", batch, "samples at a time, does not change the result; 0: as memory allows");

@@ -2,18 +2,17 @@
 
 namespace piddm {
 
-Trajectory::Trajectory(const Model& model, int64_t steps, int64_t segment)
-    : model_(model), steps_(steps), segment_(segment) {
+Trajectory::Trajectory(const Model& model, int64_t steps, int64_t segment, Spacing spacing)
+    : model_(model), steps_(steps), segment_(segment), times_(steps, spacing, model.process->t_end()) {
   require<UsageError>(steps >= 1, "method.steps: must be at least 1, got {}", steps);
   require<UsageError>(segment >= 0, "method.segment: must not be negative, got {}", segment);
   if (segment_ == 0) segment_ = steps_;
-  dt_ = (1 - model.process->t_end()) / static_cast<double>(steps);
 }
 
 Tensor Trajectory::advance(Tensor x, int64_t first, int64_t count) const {
   for (int64_t i = first; i < std::min(first + count, steps_); ++i) {
-    const auto t = torch::full({1}, 1 - static_cast<double>(i) * dt_, x.options().requires_grad(false));
-    x = x - (*model_.network)(x, t) * dt_;
+    const auto t = torch::full({1}, times_.at(i), x.options().requires_grad(false));
+    x = x - (*model_.network)(x, t) * times_.step(i);
   }
   return x;
 }

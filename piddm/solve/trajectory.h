@@ -9,13 +9,14 @@
 
 #include "piddm/model/model.h"
 #include "piddm/numerics/lbfgs.h"
+#include "piddm/process/time_grid.h"
 
 namespace piddm {
 
 class Trajectory {
  public:
   /// `segment`: steps whose graph is kept at a time; 0: the whole trajectory, nothing computed twice.
-  Trajectory(const Model& model, int64_t steps, int64_t segment);
+  Trajectory(const Model& model, int64_t steps, int64_t segment, Spacing spacing = Spacing::uniform);
 
   /// x_end(e), no gradient.
   Tensor end(const Tensor& noise) const;
@@ -32,7 +33,7 @@ class Trajectory {
 
   Model model_;
   int64_t steps_, segment_;
-  double dt_;
+  TimeGrid times_;
   int64_t recomputed_ = 0;
 };
 

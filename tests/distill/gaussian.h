@@ -83,8 +83,8 @@ inline std::pair<Tensor, Tensor> affine_parameters(const Model& model) {
 /// Offset and slope of the affine map that `steps` Euler steps make of the latent, [C] each.
 inline std::pair<Tensor, Tensor> end_of_euler(const Model& teacher, int64_t steps) {
   const auto zero = torch::zeros({1, 2, 1, 1});
-  const auto offset = sample_teacher(teacher, zero, steps, "zero");
-  return {offset.flatten(), (sample_teacher(teacher, zero + 1, steps, "one") - offset).flatten()};
+  const auto offset = sample_teacher(teacher, zero, {.steps = steps}, "zero");
+  return {offset.flatten(), (sample_teacher(teacher, zero + 1, {.steps = steps}, "one") - offset).flatten()};
 }
 
 inline TrainSummary train_quickly(torch::nn::Module& network, Objective& objective, int64_t steps, double lr,

@@ -47,7 +47,7 @@ TEST(Pairs, SampleTheTeacherInBatchesThatDoNotShow) {
   const auto teacher = testing::tiny_teacher();
   const auto latents = teacher.latents(kSeed, Stream::latents, 0, 70);
   const WorkMeter meter(*teacher.network);
-  const auto all = sample_teacher(teacher, latents, 3, "test");
+  const auto all = sample_teacher(teacher, latents, {.steps = 3}, "test");
   EXPECT_EQ(meter.spent().forward, 70 * 3);
   EXPECT_LT(testing::relative_error(all, euler(teacher, latents, 3)), 1e-6);
 }

@@ -53,7 +53,7 @@ TEST(Reflow, StraightensACrossingCoupling) {
   EXPECT_GT(straightness(teacher, latents, 20), 0.05);
   EXPECT_LT(straightness(model, latents, 20), 1e-4);
   const auto spread = [&](const Model& m) {
-    return sample_teacher(m, latents, 1, "one step").transpose(0, 1).flatten(1).std(1);
+    return sample_teacher(m, latents, {.steps = 1}, "one step").transpose(0, 1).flatten(1).std(1);
   };
   EXPECT_LT(spread(teacher).max().item<double>(), 1e-5);
   EXPECT_LT(testing::relative_error(spread(model), torch::tensor(testing::kStd)), 0.05);

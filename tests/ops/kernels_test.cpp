@@ -37,7 +37,7 @@ TEST_P(EveryLevel, GeluHasItsStatedError) {
   const auto scale = x.abs().clamp_min(1.0);
   EXPECT_LT(((fused.value - exact.value).abs() / scale).max().item<double>(), 2e-7);
   EXPECT_LT((fused.slope - exact.slope).abs().max().item<double>(), 5e-7);
-  EXPECT_LT(((fused.value - torch::gelu(x)).abs() / scale).max().item<double>(), 3e-7);
+  EXPECT_LT(((fused.value - torch::gelu(x)).abs() / scale).max().item<double>(), 4e-7);  // it rounds too
 }
 
 TEST_P(EveryLevel, GeluKeepsDigitsOfSmallValues) {
