@@ -31,14 +31,16 @@ constexpr std::array<Oklab, 9> kDiverging = {{{0.34, -0.015, -0.109},
                                               {0.50, 0.147, 0.075},
                                               {0.34, 0.102, 0.041}}};
 
-constexpr std::array<Rgb, 8> kCurves = {{{31, 98, 178},
+constexpr std::array<Rgb, 10> kCurves = {{{31, 98, 178},
                                          {224, 116, 26},
                                          {30, 143, 104},
                                          {196, 52, 75},
                                          {126, 84, 178},
                                          {134, 97, 66},
                                          {36, 166, 196},
-                                         {200, 96, 168}}};
+                                         {200, 96, 168},
+                                         {128, 134, 20},
+                                         {96, 104, 116}}};
 
 uint8_t to_srgb(double linear) {
   const double x = std::clamp(linear, 0.0, 1.0);

@@ -85,9 +85,20 @@ struct Prepared {
   std::vector<Entry> entries;
 };
 
+/// An option that would be ignored is a mistake.
+void check_choices(const std::string& name, const TableRecipe& recipe, const TableOptions& options) {
+  const std::vector<std::pair<std::string, const std::vector<std::string>&>> choices = {
+      {"pdes", options.pdes}, {"methods", options.methods}, {"tasks", options.tasks}, {"settings", options.settings}};
+  for (const auto& [key, value] : choices)
+    require<UsageError>(value.empty() || std::find(recipe.takes.begin(), recipe.takes.end(), key) != recipe.takes.end(),
+                        "{}: '{}' chooses nothing in this table{}", name, key,
+                        recipe.takes.empty() ? "" : fmt::format("; it takes {}", fmt::join(recipe.takes, ", ")));
+}
+
 Prepared prepare(const std::string& name, const TableOptions& options, Workbench& bench) {
   Prepared out{table_registry().at(name)(), {}};
   require<UsageError>(!options.seeds.empty(), "seeds: name at least one");
+  check_choices(name, out.recipe, options);
   out.entries = out.recipe.entries(options);
   for (const auto& entry : out.entries) bench.judge_by(table_experiment(options, entry.experiment.pde.name));
   return out;

@@ -15,6 +15,8 @@ namespace piddm {
 struct TableRecipe {
   std::vector<std::string> columns;  ///< metrics shown; all are in report.json
   std::function<std::vector<Entry>(const TableOptions&)> entries;
+  std::vector<std::string> takes =
+      {};                    ///< which of the options pdes, methods, tasks and settings choose among its entries
   std::string reading = {};  ///< how to read it: a paragraph for the report
   std::string reference =
       {};  ///< rows are also given as multiples of this method's pde_error above the floor in the same PDE, task and setting; empty: not

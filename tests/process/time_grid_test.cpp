@@ -35,7 +35,7 @@ double deviation_kept(const IntegratorOptions& options, double s) {
   const auto v = [s](const Tensor& x, const Tensor& t) {
     return x * (t - (1 - t) * s * s) / ((1 - t).square() * s * s + t.square());
   };
-  return integrate(v, torch::ones({1}, torch::kFloat64), options).x.item<double>() / s;
+  return integrate(v, torch::ones({1, 1}, torch::kFloat64), options).x.item<double>() / s;
 }
 
 TEST(TimeGrid, LargeModesNeedShortStepsAtTheNoisyEnd) {

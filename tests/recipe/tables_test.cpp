@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "piddm/recipe/paper.h"
+#include "piddm/recipe/table_report.h"
 #include "piddm/solve/method.h"
 #include "tests/recipe/tiny_tables.h"
 #include "tests/testing.h"
@@ -84,9 +85,51 @@ TEST(Tables, ComputeMatchedSettingsAreThePapers) {
   for (const auto& entry : entries_of("table-compute", table_options(Scale::paper)))
     options[entry.labels.at("method").get<std::string>()] = entry.options;
   EXPECT_EQ(options.at("eci").at("mixing"), 3);
-  EXPECT_EQ(options.at("pidm").at("euler_steps"), 300);
+  EXPECT_EQ(options.at("pidm").at("euler_steps"), 150);  // of Heun's method, two evaluations each
+  EXPECT_EQ(options.at("pidm").at("integrator"), "heun");
   EXPECT_EQ(options.at("diffusionpde").at("steps"), 80);
   EXPECT_EQ(options.at("dflow").at("task").at("iterations"), 20);
+}
+
+TEST(Tables, AChoiceThatWouldBeIgnoredIsRefused) {
+  const testing::TempDir folder;
+  auto options = table_options(Scale::smoke);
+  options.methods = {"teacher"};
+  EXPECT_ERROR(plan_table("table-latent", options, folder / "out", torch::kCPU), ExitCode::usage,
+               "table-latent: 'methods' chooses nothing in this table");
+  EXPECT_ERROR(plan_table("table-teacher", options, folder / "out", torch::kCPU), ExitCode::usage, "it takes settings");
+}
+
+json tiny_report(const std::string& pde, const std::vector<std::string>& methods, double pde_error) {
+  json report = {{"experiment", "table-generative"}, {"summary", "s"},       {"reading", "r"}, {"caveat", ""},
+                 {"columns", {"pde_error"}},         {"rows", json::array()}};
+  report["floors"] = {{pde, {{"mmse", 0.5}}}};
+  report["options"] = write_fields(table_options(Scale::smoke));
+  report["machine"] = {{"cpu", pde}};
+  report["seconds"] = 1;
+  for (const auto& method : methods)
+    report["rows"].push_back({{"labels", {{"pde", pde}, {"task", "generate"}, {"method", method}}},
+                              {"metrics", {{"pde_error", pde_error}}},
+                              {"paper", nullptr}});
+  return report;
+}
+
+TEST(Tables, ReportsMergeAndLaterRowsWin) {
+  const auto merged = merge_reports({tiny_report("darcy", {"teacher", "eci"}, 1),
+                                     tiny_report("poisson", {"teacher"}, 2), tiny_report("darcy", {"eci"}, 3)});
+  ASSERT_EQ(merged.at("rows").size(), 3u);
+  EXPECT_EQ(merged.at("rows")[0].at("metrics").at("pde_error"), 1);
+  EXPECT_EQ(merged.at("rows")[1].at("metrics").at("pde_error"), 3);
+  EXPECT_EQ(merged.at("rows")[2].at("labels").at("pde"), "poisson");
+  EXPECT_EQ(merged.at("floors").size(), 2u);
+  EXPECT_EQ(merged.at("merged").size(), 3u);
+  EXPECT_EQ(merged.at("merged")[1].at("machine").at("cpu"), "poisson");
+  EXPECT_EQ(table_of(merged).num_rows(), 3u);
+  auto other = tiny_report("darcy", {"teacher"}, 1);
+  other["experiment"] = "table-compute";
+  EXPECT_ERROR(merge_reports({tiny_report("darcy", {"teacher"}, 1), other}), ExitCode::usage,
+               "a report of table-generative and one of table-compute");
+  EXPECT_ERROR(merge_reports({}), ExitCode::usage, "at least one report");
 }
 
 TEST(Tables, WrongNamesAreNamed) {
@@ -218,6 +261,7 @@ TEST_F(TableRuns, WriteTheTableBesideThePapersAndDrawIt) {
   run("table-downstream");
   for (const char* file : {"error.png", "error.svg", "forward-darcy.png", "inverse-darcy.png", "reconstruct-darcy.png"})
     EXPECT_TRUE(has("table-downstream", file)) << file;
+  options_.pdes = {};
   options_.methods = {"eci", "piddm"};
   run("figure-forward");
   EXPECT_TRUE(has("figure-forward", "forward.png"));
