@@ -18,7 +18,7 @@ help:
 	@echo 'make test-long  the proofs that take too long for every change: 20,000 damaged data files'
 	@echo 'make build    build everything'
 	@echo 'make bench    build the program, measure the network on the CPU into results/bench (5 minutes)'
-	@echo 'make reproduce-smoke  every table and figure of the paper at its smallest into runs/reproduce (40 minutes)'
+	@echo 'make reproduce-smoke  every table and figure of the paper at its smallest into runs/reproduce (3 minutes)'
 	@echo 'make format   format all sources'
 	@echo 'make lint     check formatting, then clang-tidy and cppcheck on changed files (LINT=all: on all)'
 	@echo 'make clean    remove the build folder'

@@ -25,14 +25,6 @@ struct Entrant {
   json options;
 };
 
-json matched_options(const std::string& method) {
-  if (method == "eci") return {{"mixing", 3}};
-  if (method == "pidm") return {{"euler_steps", 300}};
-  if (method == "diffusionpde") return {{"steps", 80}};
-  if (method == "dflow") return {{"task", {{"iterations", 20}}}};
-  return json::object();
-}
-
 /// What a student's experiment says of its use; other methods have no such place.
 json experiment_options(const std::string& method, const Model& model) {
   const json none = json::object();
@@ -92,7 +84,7 @@ class Comparison {
     std::vector<Entrant> out;
     const auto names = options_.methods.empty() ? method_registry().names() : options_.methods;
     for (const auto& name : names) {
-      json options = options_.matched ? matched_options(name) : json::object();
+      json options = options_.matched ? matched_options(name, json::object()) : json::object();
       merge_config(options, options_.settings.value(name, json::object()));
       out.push_back({name, name, options});
       if (name != "piddm") continue;
@@ -204,6 +196,20 @@ std::string explanation(const json& report) {
 }
 
 }  // namespace
+
+json matched_options(const std::string& method, json options) {
+  const auto share = [](json& holder, const char* key, int64_t usual, int64_t part, int64_t of) {
+    holder[key] = std::max<int64_t>(1, holder.value(key, usual) * part / of);
+  };
+  if (method == "eci") share(options, "mixing", 5, 3, 5);
+  if (method == "pidm") share(options, "euler_steps", 100, 3, 1);
+  if (method == "diffusionpde") share(options, "steps", 100, 4, 5);
+  if (method == "dflow") {
+    if (!options.contains("task")) options["task"] = json::object();
+    share(options["task"], "iterations", 50, 2, 5);
+  }
+  return options;
+}
 
 json run_compare(const CompareModels& models, const CompareOptions& options, const fs::path& out,
                  torch::Device device) {

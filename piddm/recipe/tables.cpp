@@ -1,5 +1,6 @@
 #include "piddm/recipe/tables.h"
 
+#include "piddm/recipe/compare.h"
 #include "piddm/recipe/entries.h"
 #include "piddm/recipe/table_pictures.h"
 
@@ -51,20 +52,6 @@ TableRecipe table_generative() {
       .draw = draw_generation};
 }
 
-/// The paper's compute-matched settings as shares of the usual ones: ECI 3 corrections of 5, PIDM 300 evaluations for 100, DiffusionPDE 80 for 100, D-Flow 20
-/// iterations for 50.
-Entry matched(Entry entry) {
-  auto& o = entry.options;
-  if (entry.method == "eci") o["mixing"] = std::max<int64_t>(1, o.value("mixing", int64_t{5}) * 3 / 5);
-  if (entry.method == "pidm") o["euler_steps"] = o.value("euler_steps", int64_t{100}) * 3;
-  if (entry.method == "diffusionpde") o["steps"] = o.value("steps", int64_t{100}) * 4 / 5;
-  if (entry.method == "dflow") {
-    const auto iterations = o.value("task", json::object()).value("iterations", int64_t{50});
-    o["task"]["iterations"] = std::max<int64_t>(1, iterations * 2 / 5);
-  }
-  return entry;
-}
-
 TableRecipe table_compute() {
   return {
       .columns =
@@ -73,7 +60,7 @@ TableRecipe table_compute() {
       .entries =
           [](const TableOptions& o) {
             auto entries = generations(o, {"darcy"}, {"piddm-1", "piddm-ref", "diffusionpde", "pidm", "dflow", "eci"});
-            for (auto& entry : entries) entry = matched(entry);
+            for (auto& entry : entries) entry.options = matched_options(entry.method, entry.options);
             return entries;
           },
       .takes = {"pdes", "methods"},

@@ -55,12 +55,12 @@ TEST(Colormap, ClampsAndFlagsWhatIsNotFinite) {
   }
 }
 
-TEST(Colormap, CurvesHaveEightColours) {
+TEST(Colormap, CurvesHaveTenColours) {
   std::set<std::tuple<int, int, int>> seen;
-  for (int i = 0; i < 8; ++i) seen.emplace(curve_color(i).r, curve_color(i).g, curve_color(i).b);
-  EXPECT_EQ(seen.size(), 8U);
-  EXPECT_EQ(curve_color(8), curve_color(0));
-  EXPECT_EQ(curve_color(-1), curve_color(7));
+  for (int i = 0; i < 10; ++i) seen.emplace(curve_color(i).r, curve_color(i).g, curve_color(i).b);
+  EXPECT_EQ(seen.size(), 10U);
+  EXPECT_EQ(curve_color(10), curve_color(0));
+  EXPECT_EQ(curve_color(-1), curve_color(9));
 }
 
 }  // namespace
