@@ -9,7 +9,7 @@ namespace piddm {
 ///   teacher, eci, diffusionpde, cocogen, dflow, pcfm      with the experiment's teacher
 ///   pidm              a teacher of its own, trained with PIDM's residual, weight lambda of the experiment's distillation
 ///   distill           a plain student without the physics term
-///   piddm-plain       a plain student with it: the paper's PIDDM to the letter
+///   piddm-plain       a plain student with it: the paper's PIDDM: no heads, squared distance
 ///   piddm-1           the experiment's student
 ///   piddm-ref         the same with 80 steps of latent refinement
 ///   piddm-decoded     the same, its solution solved anew for its own coefficients

@@ -109,6 +109,9 @@ Experiment table_experiment(const TableOptions& options, const std::string& pde,
   merge_config(config, options.by_pde.value(pde, json::object()));
   merge_config(config, overlay);
   auto experiment = parse_experiment(config);
+  require<UsageError>(experiment.data.path.empty(),
+                      "data.path: tables generate their data from the PDE's law; for a file of your own use train, "
+                      "distill and compare");
   if (experiment.train.snapshots.empty() && experiment.train.steps >= kSnapshots)
     for (int64_t i = 1; i < kSnapshots; ++i)
       experiment.train.snapshots.push_back(experiment.train.steps * i / kSnapshots);

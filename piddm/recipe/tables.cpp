@@ -103,7 +103,8 @@ TableRecipe table_components() {
           },
       .takes = {"pdes", "methods"},
       .reading =
-          "What each component brings. piddm-plain is the paper's student to the letter; distill the same without "
+          "What each component brings. piddm-plain is the paper's student, without heads and with squared distance; "
+          "distill the same without "
           "the physics term; piddm-1 and piddm-ref have our heads.",
       .reference = "teacher"};
 }

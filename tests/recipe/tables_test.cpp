@@ -132,6 +132,12 @@ TEST(Tables, ReportsMergeAndLaterRowsWin) {
   EXPECT_ERROR(merge_reports({}), ExitCode::usage, "at least one report");
 }
 
+TEST(Tables, DataOfOnesOwnAreRefusedInsteadOfIgnored) {
+  auto options = table_options(Scale::smoke);
+  options.experiment["data"]["path"] = "mine.npz";
+  EXPECT_ERROR(table_experiment(options, "darcy"), ExitCode::usage, "data.path: tables generate their data");
+}
+
 TEST(Tables, WrongNamesAreNamed) {
   const auto with = [](const std::string& table, const auto& change) {
     auto options = table_options(Scale::smoke);
