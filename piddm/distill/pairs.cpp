@@ -1,10 +1,10 @@
 #include "piddm/distill/pairs.h"
 
-#include "piddm/core/interrupt.h"
 #include "piddm/core/log.h"
 #include "piddm/core/progress.h"
 #include "piddm/core/safetensors.h"
 #include "piddm/core/sha256.h"
+#include "piddm/model/flow.h"
 #include "piddm/model/weights.h"
 
 namespace piddm {
@@ -78,11 +78,7 @@ Tensor sample_teacher(const Model& teacher, const Tensor& latents, const Integra
   std::vector<Tensor> parts;
   for (int64_t first = 0; first < n; first += kBatch) {
     const int64_t count = std::min(kBatch, n - first);
-    const auto field = [&](const Tensor& x, const Tensor& t) {
-      throw_if_interrupted("sampling the teacher");
-      return (*teacher.network)(x, t);
-    };
-    parts.push_back(integrate(field, latents.narrow(0, first, count), integrator, teacher.process->t_end()).x);
+    parts.push_back(flow(teacher, latents.narrow(0, first, count), integrator).x);
     progress.advance(count);
   }
   return torch::cat(parts);

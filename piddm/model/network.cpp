@@ -4,15 +4,42 @@
 
 namespace piddm {
 
-Tensor Network::replayed(const Tensor& x, const Tensor& t) {
+namespace {
+
+/// A flag that is set while the object lives.
+class Inside {
+ public:
+  explicit Inside(bool& flag) : flag_(flag) { flag_ = true; }
+  ~Inside() { flag_ = false; }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+ private:
+  bool& flag_;
+};
+
+}  // namespace
+
+Tensor Network::replayed(const std::string& name, const Tensor& x, const Tensor& t, const Replay::Forward& work) {
   size_t weights = 0;
   for (const auto& p : parameters()) weights = c10::hash_combine(weights, std::hash<const void*>()(p.data_ptr()));
-  const auto kind = fmt::format("{} {}", static_cast<int>(precision_), weights);
-  return replay_(kind, x, t, [this](const Tensor& a, const Tensor& b) { return forward(a, b); });
+  return replay_(fmt::format("{} {} {}", name, static_cast<int>(precision_), weights), x, t, work);
+}
+
+Tensor Network::recorded_step(const std::string& name, const Tensor& x, const Tensor& times, int64_t evaluations,
+                              const Replay::Forward& step) {
+  if (!Replay::takes(x, times)) return step(x, times);
+  const int64_t before = work_->forward;
+  const Inside inside(in_step_);
+  const auto y = replayed(name, x, times, step);
+  work_->forward = before + evaluations * x.size(0);
+  return y;
 }
 
 Tensor Network::operator()(const Tensor& x, const Tensor& t) {
-  const auto y = Replay::takes(x, t) ? replayed(x, t) : forward(x, t);
+  const bool replay = !in_step_ && Replay::takes(x, t);
+  const auto y = replay ? replayed("forward", x, t, [this](const Tensor& a, const Tensor& b) { return forward(a, b); })
+                        : forward(x, t);
   work_->forward += y.size(0);
   if (y.requires_grad()) {
     y.register_hook([work = work_](const Tensor& gradient) { work->backward += gradient.size(0); });

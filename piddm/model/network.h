@@ -22,6 +22,10 @@ class Network : public torch::nn::Module {
   /// v(x, t) for x [B,C,H,W] in network units and times t [B] (or [1], the same for all). Counted.
   Tensor operator()(const Tensor& x, const Tensor& t);
 
+  /// step(x, times), which calls this network `evaluations` times; as one launch on a GPU where Replay takes it. Counted as those calls.
+  Tensor recorded_step(const std::string& name, const Tensor& x, const Tensor& times, int64_t evaluations,
+                       const Replay::Forward& step);
+
   const WorkCount& work() const { return *work_; }
 
   /// Arithmetic on a GPU, for networks that have a choice: fp32 until something else is asked for. Residuals of the network's output need fp32;
@@ -40,11 +44,12 @@ class Network : public torch::nn::Module {
   virtual Tensor forward(const Tensor& x, const Tensor& t) = 0;
 
  private:
-  Tensor replayed(const Tensor& x, const Tensor& t);
+  Tensor replayed(const std::string& name, const Tensor& x, const Tensor& t, const Replay::Forward& work);
 
   std::shared_ptr<WorkCount> work_ = std::make_shared<WorkCount>();
   Precision precision_ = Precision::fp32;
   Replay replay_;
+  bool in_step_ = false;  ///< inside a step that is recorded as a whole
 };
 
 using NetworkPtr = std::shared_ptr<Network>;

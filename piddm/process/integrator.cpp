@@ -10,20 +10,6 @@ namespace {
 
 Tensor time_of(const Tensor& x, double t) { return torch::full({1}, t, x.options().requires_grad(false)); }
 
-Integration run_euler(const VelocityField& v, Tensor x, const TimeGrid& times) {
-  for (int64_t i = 0; i < times.steps(); ++i) x = x - v(x, time_of(x, times.at(i))) * times.step(i);
-  return {x, times.steps(), times.steps(), 0};
-}
-
-Integration run_heun(const VelocityField& v, Tensor x, const TimeGrid& times) {
-  for (int64_t i = 0; i < times.steps(); ++i) {
-    const auto first = v(x, time_of(x, times.at(i)));
-    const auto second = v(x - first * times.step(i), time_of(x, times.at(i + 1)));
-    x = x - (first + second) * (times.step(i) / 2);
-  }
-  return {x, 2 * times.steps(), times.steps(), 0};
-}
-
 // Dormand-Prince 5(4): stage times, stage coefficients, and the difference of the weights of both orders. The last stage is the first of the next step.
 constexpr int kStages = 7;
 constexpr std::array<double, kStages> kTimes{0, 1. / 5, 3. / 10, 4. / 5, 8. / 9, 1, 1};
@@ -110,8 +96,23 @@ Integration integrate(const VelocityField& v, const Tensor& x, const IntegratorO
     return DormandPrince(v, x, options.tolerance, t_end, t_begin).run();
   }
   require<UsageError>(options.steps >= 1, "[integrator] needs at least one step, got {}", options.steps);
-  const auto run = options.kind == IntegratorKind::euler ? run_euler : run_heun;
-  return run(v, x, TimeGrid(options.steps, options.spacing, t_end, t_begin));
+  const auto times = step_times(TimeGrid(options.steps, options.spacing, t_end, t_begin), x);
+  Integration result{x, options.steps * evaluations_per_step(options.kind), options.steps, 0};
+  for (int64_t i = 0; i < options.steps; ++i) result.x = fixed_step(options.kind, v, result.x, times[i]);
+  return result;
+}
+
+Tensor step_times(const TimeGrid& times, const Tensor& like) {
+  std::vector<double> rows;
+  for (int64_t i = 0; i < times.steps(); ++i) rows.insert(rows.end(), {times.at(i), times.at(i + 1), times.step(i)});
+  return torch::tensor(rows, torch::kFloat64).view({-1, 3}).to(like.options().requires_grad(false));
+}
+
+Tensor fixed_step(IntegratorKind kind, const VelocityField& v, const Tensor& x, const Tensor& times) {
+  const auto t = times.narrow(0, 0, 1), next = times.narrow(0, 1, 1), dt = times.narrow(0, 2, 1);
+  const auto first = v(x, t), euler = x - first * dt;
+  if (kind == IntegratorKind::euler) return euler;
+  return x - (first + v(euler, next)) * (dt / 2);
 }
 
 Tensor integrate_euler(const VelocityField& v, const Tensor& noise, int64_t steps, double t_end) {

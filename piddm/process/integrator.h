@@ -48,6 +48,12 @@ struct Integration {
 Integration integrate(const VelocityField& v, const Tensor& x, const IntegratorOptions& options, double t_end = 0,
                       double t_begin = 1);
 
+/// The same step by step, for callers that record a step and play it back: [steps,3] with the rows t, t - dt, dt in the type of `like`, and the
+/// step of euler or heun over one row.
+Tensor step_times(const TimeGrid& times, const Tensor& like);
+Tensor fixed_step(IntegratorKind kind, const VelocityField& v, const Tensor& x, const Tensor& times);
+inline int64_t evaluations_per_step(IntegratorKind kind) { return kind == IntegratorKind::heun ? 2 : 1; }
+
 /// Euler from t = 1 to t_end in `steps` equal steps.
 Tensor integrate_euler(const VelocityField& v, const Tensor& noise, int64_t steps, double t_end = 0);
 

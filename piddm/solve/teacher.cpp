@@ -1,6 +1,6 @@
 #include "piddm/solve/teacher.h"
 
-#include "piddm/core/interrupt.h"
+#include "piddm/model/flow.h"
 #include "piddm/solve/guidance.h"
 
 namespace piddm {
@@ -11,25 +11,16 @@ TeacherMethod::TeacherMethod(const std::string& name, const Model& model, const 
 }
 
 int64_t TeacherMethod::steps(bool observed) const {
-  return observed || options_.integrator == IntegratorKind::euler ? options_.euler_steps : 1;
-}
-
-Tensor TeacherMethod::integrated(const Tensor& noise) {
-  const torch::NoGradGuard no_grad;
-  const auto field = [&](const Tensor& x, const Tensor& t) {
-    throw_if_interrupted("sampling");
-    return (*model_.network)(x, t);
-  };
-  const auto x =
-      integrate(field, noise, {options_.integrator, options_.euler_steps, options_.tolerance, options_.spacing},
-                model_.process->t_end())
-          .x;
-  advance();
-  return x;
+  return observed || options_.integrator != IntegratorKind::adaptive ? options_.euler_steps : 1;
 }
 
 Tensor TeacherMethod::sample(const Batch& batch) {
-  if (!batch.known && options_.integrator != IntegratorKind::euler) return integrated(noise(batch));
+  if (!batch.known) {
+    const torch::NoGradGuard no_grad;
+    return flow(model_, noise(batch), {options_.integrator, options_.euler_steps, options_.tolerance, options_.spacing},
+                [this] { advance(); })
+        .x;
+  }
   const GuidanceOptions guidance{.steps = options_.euler_steps, .zeta = options_.zeta, .spacing = options_.spacing};
   const auto z = guided_sample(model_, noise(batch), batch.known, guidance, name(), [this] { advance(); });
   return options_.hard ? with_known(batch.known, z) : z;

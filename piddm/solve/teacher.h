@@ -42,8 +42,6 @@ class TeacherMethod : public BatchedMethod {
   bool uses_gradient(bool observed) const override { return observed; }
 
  private:
-  Tensor integrated(const Tensor& noise);
-
   TeacherOptions options_;
 };
 

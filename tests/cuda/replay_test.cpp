@@ -1,5 +1,6 @@
 #include "piddm/model/replay.h"
 
+#include "piddm/model/flow.h"
 #include "piddm/model/fno.h"
 #include "tests/cuda/gpu.h"
 #include "tests/testing.h"
@@ -50,6 +51,30 @@ TEST(Replay, ItSeesNewWeightsAnotherPrecisionAndOtherShapes) {
   EXPECT_LT(testing::relative_error(rounded.cpu(), after.cpu()), 2e-2);
   EXPECT_EQ(network(x.narrow(0, 0, 1), t.narrow(0, 0, 1)).size(0), 1);
 }
+
+class RecordedFlow : public ::testing::TestWithParam<IntegratorKind> {};
+
+// The first steps run, the later ones are played back; a second trajectory and one of another integrator use or make recordings of their own.
+TEST_P(RecordedFlow, EqualsTheStepsOneByOne) {
+  NEEDS_GPU();
+  Model model;
+  model.process = process_registry().at("linear")();
+  model.network = std::make_shared<Fno>(small(), 1);
+  model.network->to(torch::kCUDA);
+  const IntegratorOptions options{GetParam(), 12, 0, Spacing::quadratic};
+  for (int trajectory = 0; trajectory < 2; ++trajectory) {
+    const auto e = on_gpu(torch::randn({2, 2, 16, 16}));
+    const auto v = [&](const Tensor& x, const Tensor& t) { return (*model.network)(x, t).detach(); };
+    const auto want = integrate(v, e, options);  // with gradients: never recorded
+    const WorkMeter meter(*model.network);
+    const torch::NoGradGuard no_grad;
+    const auto got = flow(model, e, options);
+    EXPECT_LT(testing::relative_error(got.x.cpu(), want.x.cpu()), 1e-6) << "trajectory " << trajectory;
+    EXPECT_EQ(meter.spent().forward, 2 * want.evaluations);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, RecordedFlow, ::testing::Values(IntegratorKind::euler, IntegratorKind::heun));
 
 TEST(Replay, CallsOnTheCpuAndWithGradientsAreNotRecorded) {
   const auto x = torch::zeros({1, 2, 8, 8}), t = torch::zeros({1});
