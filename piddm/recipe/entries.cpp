@@ -64,13 +64,17 @@ Entry generation(const TableOptions& options, const Experiment& experiment, cons
     entry.options = {{"refine", {{"iterations", kRefinements}}}};
   } else if (method == "piddm-decoded") {
     entry.decode = true;
+  } else if (method == "eci-ddim") {
+    entry.model = ModelRole::teacher;
+    entry.method = "eci";
+    entry.options = {{"noise", "ddim"}};
   } else if (method != "piddm-1") {
     method_card(method);
     entry.model = method == "pidm" ? ModelRole::pidm : ModelRole::teacher;
     entry.method = method;
     if (method == "pidm") entry.experiment = with_pidm(experiment);
   }
-  const auto name = entry.model == ModelRole::student ? "piddm" : method;
+  const auto name = entry.model == ModelRole::student ? "piddm" : entry.method;
   entry.options = overlaid(entry.options, method_options(options, experiment, name));
   return entry;
 }
