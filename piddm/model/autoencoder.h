@@ -15,24 +15,13 @@
 
 namespace piddm {
 
-struct AutoencoderOptions {
-  int64_t channels = 2;
-  int64_t width = 64;
-  std::vector<int64_t> multipliers = {1, 2, 4, 4};
-  int64_t blocks = 2;
-  int64_t groups = 16;
-  int64_t time_features = 32;
-  std::vector<int64_t> modes = {32, 32};
+struct AutoencoderOptions : ConvOptions {
+  AutoencoderOptions() : ConvOptions{.width = 64, .multipliers = {1, 2, 4, 4}} {}
 
   template <class V>
   void fields(V&& f) {
-    f("channels", channels, "field channels in and out");
-    f("width", width, "hidden channels of the finest level");
-    f("multipliers", multipliers, "hidden channels of each level over width, finest first");
-    f("blocks", blocks, "residual blocks of a level, in the encoder and in the decoder");
-    f("groups", groups, "groups of the normalisation");
-    f("time_features", time_features, "sinusoidal features of t");
-    f("modes", modes, "Fourier modes of the latent that a band-limited student keeps; no effect on the network");
+    first_fields(f, "residual blocks of a level, in the encoder and in the decoder");
+    last_fields(f);
   }
 };
 

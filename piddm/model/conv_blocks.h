@@ -50,6 +50,32 @@ class TimeEmbedding {
   Tensor weight1_, bias1_, weight2_, bias2_;
 };
 
+/// The options that all convolutional networks have. A network with options of its own lists them between the two halves.
+struct ConvOptions {
+  int64_t channels = 2;
+  int64_t width = 1;  ///< the default is each network's own, as that of the multipliers
+  std::vector<int64_t> multipliers = {1};
+  int64_t blocks = 2;
+  int64_t groups = 16;
+  int64_t time_features = 32;
+  std::vector<int64_t> modes = {32, 32};
+
+ protected:
+  template <class V>
+  void first_fields(V&& f, const char* blocks_meaning) {
+    f("channels", channels, "field channels in and out");
+    f("width", width, "hidden channels of the finest level");
+    f("multipliers", multipliers, "hidden channels of each level over width, finest first");
+    f("blocks", blocks, blocks_meaning);
+  }
+  template <class V>
+  void last_fields(V&& f) {
+    f("groups", groups, "groups of the normalisation");
+    f("time_features", time_features, "sinusoidal features of t");
+    f("modes", modes, "Fourier modes of the latent that a band-limited student keeps; no effect on the network");
+  }
+};
+
 /// UsageErrors unless these are sizes of a convolutional network.
 void check_conv_sizes(int64_t channels, int64_t width, const std::vector<int64_t>& multipliers, int64_t blocks,
                       int64_t groups);

@@ -17,28 +17,18 @@
 
 namespace piddm {
 
-struct UnetOptions {
-  int64_t channels = 2;
-  int64_t width = 48;
-  std::vector<int64_t> multipliers = {1, 2, 3, 3, 4};
-  int64_t blocks = 2;
+struct UnetOptions : ConvOptions {
+  UnetOptions() : ConvOptions{.width = 48, .multipliers = {1, 2, 3, 3, 4}} {}
+
   int64_t attention = 2;
   int64_t head_width = 48;
-  int64_t groups = 16;
-  int64_t time_features = 32;
-  std::vector<int64_t> modes = {32, 32};
 
   template <class V>
   void fields(V&& f) {
-    f("channels", channels, "field channels in and out");
-    f("width", width, "hidden channels of the finest level");
-    f("multipliers", multipliers, "hidden channels of each level over width, finest first");
-    f("blocks", blocks, "residual blocks of a level on the way down; one more on the way up");
+    first_fields(f, "residual blocks of a level on the way down; one more on the way up");
     f("attention", attention, "coarsest levels with self-attention");
     f("head_width", head_width, "channels of an attention head");
-    f("groups", groups, "groups of the normalisation");
-    f("time_features", time_features, "sinusoidal features of t");
-    f("modes", modes, "Fourier modes of the latent that a band-limited student keeps; no effect on the network");
+    last_fields(f);
   }
 };
 
