@@ -23,8 +23,9 @@ struct HeadOptions {
   bool band_limited = false;  ///< latent reduced to the Fourier modes the network keeps
   bool smooth =
       false;  ///< u <- S (1 + lambda/lambda_c)^-1 S u, S the sine transform: smooth, and exactly zero on the wall
-  double smooth_modes = 12;  ///< lambda_c = (pi smooth_modes)^2
-  bool bounded = false;      ///< two-valued coefficient: a <- mid + half tanh(gain (a - mid)/half)
+  double smooth_modes =
+      3;  ///< lambda_c = (pi smooth_modes)^2: the residual of an error in the network's output is at most lambda_c times as large
+  bool bounded = false;  ///< two-valued coefficient: a <- mid + half tanh(gain (a - mid)/half)
   double bounded_gain = 2;
   bool constant = false;     ///< scalar channels replaced by their spatial mean
   bool constrained = false;  ///< the PDE's hard constraint imposed on the output
