@@ -8,10 +8,10 @@ namespace {
 
 constexpr double kLeastSigma = 1e-12;  // where sigma vanishes f(x, t) = x for any w
 
-// One step of Heun's method for each sample between its own times.
-Tensor heun_step(Network& v, const Tensor& x, const Tensor& t, const Tensor& s) {
+// One step of Heun's method for each sample between its own times; of Euler's where it ends at t_end (process/integrator.h).
+Tensor heun_step(Network& v, const Tensor& x, const Tensor& t, const Tensor& s, double t_end) {
   const auto dt = (t - s).view({-1, 1, 1, 1});
-  const auto first = v(x, t), second = v(x - first * dt, s);
+  const auto first = v(x, t), second = torch::where((s > t_end).view({-1, 1, 1, 1}), v(x - first * dt, s), first);
   return x - (first + second) * (dt / 2);
 }
 
@@ -49,7 +49,7 @@ Tensor Consistency::time(const Tensor& interval) const {
 Tensor Consistency::target_of(const Tensor& x, const Tensor& interval) const {
   const torch::NoGradGuard no_grad;
   const auto s = time(interval - 1);
-  return map(*target_, heun_step(*teacher_.network, x, time(interval), s), s);
+  return map(*target_, heun_step(*teacher_.network, x, time(interval), s, model_.process->t_end()), s);
 }
 
 Loss Consistency::loss(int64_t step) {

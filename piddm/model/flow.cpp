@@ -17,17 +17,17 @@ Integration flow(const Model& model, const Tensor& noise, const IntegratorOption
     after_step();
     return result;
   }
-  const int64_t evaluations = evaluations_per_step(options.kind);
-  const std::string name = options.kind == IntegratorKind::heun ? "heun step" : "euler step";
-  const auto step = [&](const Tensor& x, const Tensor& times) { return fixed_step(options.kind, v, x, times); };
   const auto times = step_times(TimeGrid(options.steps, options.spacing, t_end), noise);
   auto x = noise;
   for (int64_t i = 0; i < options.steps; ++i) {
     throw_if_interrupted("sampling");
-    x = network.recorded_step(name, x, times[i], evaluations, step);
+    const auto kind = step_kind(options, i);
+    const auto step = [&](const Tensor& x_t, const Tensor& row) { return fixed_step(kind, v, x_t, row); };
+    x = network.recorded_step(kind == IntegratorKind::heun ? "heun step" : "euler step", x, times[i],
+                              evaluations_of_step(kind), step);
     after_step();
   }
-  return {x, options.steps * evaluations, options.steps, 0};
+  return {x, evaluations_of(options.kind, options.steps), options.steps, 0};
 }
 
 }  // namespace piddm

@@ -97,8 +97,8 @@ Integration integrate(const VelocityField& v, const Tensor& x, const IntegratorO
   }
   require<UsageError>(options.steps >= 1, "[integrator] needs at least one step, got {}", options.steps);
   const auto times = step_times(TimeGrid(options.steps, options.spacing, t_end, t_begin), x);
-  Integration result{x, options.steps * evaluations_per_step(options.kind), options.steps, 0};
-  for (int64_t i = 0; i < options.steps; ++i) result.x = fixed_step(options.kind, v, result.x, times[i]);
+  Integration result{x, evaluations_of(options.kind, options.steps), options.steps, 0};
+  for (int64_t i = 0; i < options.steps; ++i) result.x = fixed_step(step_kind(options, i), v, result.x, times[i]);
   return result;
 }
 

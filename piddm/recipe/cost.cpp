@@ -59,7 +59,7 @@ NetworkRates time_network(const Experiment& experiment, Precision precision, tor
 
 double pair_evaluations(const DistillOptions& o, int64_t steps) {
   const auto chunks = (steps + o.pairs.every - 1) / o.pairs.every + o.pairs.pool - 1;
-  const int64_t evaluations = o.pairs.euler_steps * (o.pairs.integrator == IntegratorKind::heun ? 2 : 1);
+  const int64_t evaluations = evaluations_of(o.pairs.integrator, o.pairs.euler_steps);
   return static_cast<double>((chunks * o.pairs.chunk + o.pairs.held_out) * evaluations);
 }
 

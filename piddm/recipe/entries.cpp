@@ -64,10 +64,6 @@ Entry generation(const TableOptions& options, const Experiment& experiment, cons
     entry.options = {{"refine", {{"iterations", kRefinements}}}};
   } else if (method == "piddm-decoded") {
     entry.decode = true;
-  } else if (method == "eci-ddim") {
-    entry.model = ModelRole::teacher;
-    entry.method = "eci";
-    entry.options = {{"noise", "ddim"}};
   } else if (method != "piddm-1") {
     method_card(method);
     entry.model = method == "pidm" ? ModelRole::pidm : ModelRole::teacher;
@@ -88,6 +84,8 @@ Entry task_entry(const TableOptions& options, const Experiment& experiment, cons
   if (method == "pidm") entry.experiment = with_pidm(experiment);
   method_card(method);
   entry.options = method_options(options, experiment, method);
+  if (entry.options.value("integrator", "") == "heun")  // tasks take Euler's steps: as many evaluations
+    entry.options["euler_steps"] = 2 * entry.options.at("euler_steps").get<int64_t>();
   return entry;
 }
 

@@ -51,6 +51,7 @@ json methods_on_a_gpu() {
   json out;
   for (const char* method : {"eci", "diffusionpde", "cocogen", "dflow", "pcfm"})
     out[method] = {{"precision", "bf16"}, {"spacing", "quadratic"}};
+  out["classical"] = {{"batch", 64}};  // its solves are bound by launches
   for (const char* method : {"teacher", "pidm"})
     out[method] = {{"integrator", "heun"}, {"euler_steps", 50}, {"spacing", "quadratic"}};
   return out;

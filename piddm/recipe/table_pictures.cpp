@@ -53,6 +53,7 @@ double error_of(const json& row, const std::string& metric) {
   const auto& intervals = row.value("intervals", json::object());
   if (!intervals.contains(metric)) return 0;
   const auto& interval = intervals.at(metric);
+  if (!interval.at(0).is_number() || !interval.at(1).is_number()) return 0;  // not finite
   return (interval.at(1).get<double>() - interval.at(0).get<double>()) / 2;
 }
 

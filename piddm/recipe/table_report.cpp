@@ -346,6 +346,8 @@ json merge_reports(const std::vector<json>& reports) {
     out["merged"].push_back(
         {{"options", report.at("options")}, {"machine", report.at("machine")}, {"seconds", report.at("seconds")}});
   }
+  const auto recipe = table_registry().at(out.at("experiment").get<std::string>())();
+  if (!recipe.reference.empty()) add_ratios(out["rows"], recipe.reference, "metrics", out.at("floors"));
   return out;
 }
 

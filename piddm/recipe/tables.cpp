@@ -12,8 +12,8 @@ using Names = std::vector<std::string>;
 
 const Names kPdes = {"darcy", "poisson", "burgers", "helmholtz", "stokes", "heat", "navier-stokes", "pme", "stefan"};
 const Names kTasks = {"forward", "inverse", "reconstruct"};
-const Names kGenerators = {"piddm-1",      "piddm-ref", "piddm-decoded", "eci",  "eci-ddim",
-                           "diffusionpde", "cocogen",   "dflow",         "pidm", "teacher"};
+const Names kGenerators = {"piddm-1", "piddm-ref", "piddm-decoded", "eci",    "diffusionpde",
+                           "cocogen", "dflow",     "pidm",          "teacher"};
 const Names kSolvers = {"piddm", "eci", "diffusionpde", "dflow", "pidm", "teacher", "pcfm", "direct", "classical"};
 constexpr int64_t kCoarsest = 16;  // the smallest grid a PDE takes
 const Names kQuality = {"mmse", "smse", "pde_error"};

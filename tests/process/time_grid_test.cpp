@@ -50,6 +50,14 @@ TEST(TimeGrid, LargeModesNeedShortStepsAtTheNoisyEnd) {
   EXPECT_NEAR(kept(IntegratorKind::adaptive, 1, Spacing::uniform), 1, 1e-4);
 }
 
+// Fine scales of a field are far below the noise; what a sampler leaves of the noise there is what a residual sees.
+TEST(TimeGrid, NoNoiseIsLeftInModesThatTheDataLacks) {
+  const double s = 1e-3;
+  for (const auto kind : {IntegratorKind::euler, IntegratorKind::heun})
+    for (const auto spacing : {Spacing::uniform, Spacing::quadratic})
+      EXPECT_LT(deviation_kept({.kind = kind, .steps = 50, .spacing = spacing}, s), 1.01);
+}
+
 TEST(TimeGrid, KeepsTheOrderOfTheIntegrators) {
   const auto error = [](IntegratorKind kind, int64_t steps) {
     return std::abs(deviation_kept({.kind = kind, .steps = steps, .spacing = Spacing::quadratic}, 3) - 1);

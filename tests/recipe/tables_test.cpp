@@ -120,6 +120,7 @@ TEST(Tables, ReportsMergeAndLaterRowsWin) {
   ASSERT_EQ(merged.at("rows").size(), 3u);
   EXPECT_EQ(merged.at("rows")[0].at("metrics").at("pde_error"), 1);
   EXPECT_EQ(merged.at("rows")[1].at("metrics").at("pde_error"), 3);
+  EXPECT_EQ(merged.at("rows")[1].at("metrics").at("pde_error_ratio"), 3);  // to the teacher of another report
   EXPECT_EQ(merged.at("rows")[2].at("labels").at("pde"), "poisson");
   EXPECT_EQ(merged.at("floors").size(), 2u);
   EXPECT_EQ(merged.at("merged").size(), 3u);
