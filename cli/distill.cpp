@@ -27,12 +27,12 @@ json config_of(const Context& context, const Options& o, const Model& teacher) {
   if (!o.objective.empty()) config["distill"]["objective"] = o.objective;
   for (const auto& setting : o.settings) apply_setting(config, setting);
   if (o.physics == "off")
-    for (const char* weight : {"lambda", "boundary"}) config["distill"]["loss"][weight] = 0.0;
+    for (const char* weight : {"lambda", "boundary", "error"}) config["distill"]["loss"][weight] = 0.0;
   return config;
 }
 
 void check_physics(const Options& o, const StudentLossOptions& loss) {
-  require<UsageError>(o.physics != "on" || loss.lambda > 0 || loss.boundary > 0,
+  require<UsageError>(o.physics != "on" || loss.lambda > 0 || loss.boundary > 0 || loss.error > 0,
                       "--physics on: distill.loss.lambda is 0; give it a weight with --set distill.loss.lambda=10");
 }
 

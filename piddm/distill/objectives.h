@@ -8,7 +8,7 @@
 //   dmd2          distribution matching with a critic that takes five steps for one, no pairs
 //   consistency   the student's map is the same along the teacher's trajectories
 //
-// Each takes the physics of the final sample with it (student_objective.h); lambda = boundary = 0 leaves it out.
+// Each takes the physics of the final sample with it (student_objective.h); lambda = boundary = error = 0 leaves it out.
 //
 // The student's network is the teacher's, weights copied, so that d(e) starts as the teacher's clean estimate at t = 1; or one of its own (`model`),
 // smaller or of another kind, with fresh weights. Every objective takes either: teacher and critic keep the teacher's network.

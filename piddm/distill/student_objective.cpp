@@ -18,6 +18,7 @@ Tensor weights_of_channels(const Pde& pde, double solution_weight) {
 void check(const StudentLossOptions& o) {
   for (const auto& [name, value] : {std::pair{"lambda", o.lambda},
                                     {"boundary", o.boundary},
+                                    {"error", o.error},
                                     {"huber", o.huber},
                                     {"residual_target", o.residual_target}})
     require<UsageError>(value >= 0, "distill.loss.{}: must not be negative, got {}", name, value);
@@ -33,6 +34,8 @@ void check(const StudentLossOptions& o) {
 StudentObjective::StudentObjective(const Student& student, const Model& model, const StudentLossOptions& options)
     : student_(student), model_(model), options_(options), weight_(options.residual_target, options.residual_memory) {
   check(options);
+  require<UsageError>(options.error == 0 || model_.pde->has_preconditioner(),
+                      "distill.loss.error: {} has no fast solver to measure it with", model_.pde->name());
   channel_weights_ = weights_of_channels(*model_.pde, options.solution_weight);
 }
 
@@ -49,27 +52,34 @@ Tensor StudentObjective::distance(const Tensor& x, const Tensor& x0) const {
 }
 
 Tensor StudentObjective::joined(const Tensor& match, const std::vector<Tensor>& physics) const {
-  if (options_.gradients == GradientRule::project && !physics.empty() && torch::GradMode::is_enabled())
-    return conflict_free_sum(match, physics.size() == 1 ? physics[0] : physics[0] + physics[1],
-                             student_.network().parameters());
-  auto total = match;
-  for (const auto& part : physics) total = total + part;
-  return total;
+  if (physics.empty()) return match;
+  auto total = physics[0];
+  for (size_t i = 1; i < physics.size(); ++i) total = total + physics[i];
+  if (options_.gradients == GradientRule::project && torch::GradMode::is_enabled())
+    return conflict_free_sum(match, total, student_.network().parameters());
+  return match + total;
 }
 
 Loss StudentObjective::assemble(const std::string& name, const Tensor& match, const Tensor& x, double ramp) const {
   const auto& pde = *model_.pde;
-  auto fields = model_.normalizer.to_physical(x);
-  if (options_.freeze_coefficients) fields = torch::cat({pde.solution(fields), pde.coefficients(fields).detach()}, 1);
-  const auto physics = physics_loss(pde, fields);
+  const auto fields = model_.normalizer.to_physical(x);
+  const auto frozen = [&] { return torch::cat({pde.solution(fields), pde.coefficients(fields).detach()}, 1); };
+  const auto physics = physics_loss(pde, options_.freeze_coefficients ? frozen() : fields);
   const auto pde_error = physics.pde_error.mean();
+  const double unit = std::pow(model_.normalizer.std(0), 2);
   std::vector<Tensor> parts;
   if (const double lambda = ramp * options_.lambda; lambda > 0)
     parts.push_back(weight_.active() ? lambda * weight_.factor(pde_error) * pde_error : lambda * pde_error);
   if (const double weight = ramp * options_.boundary; weight > 0 && physics.boundary.defined())
-    parts.push_back((weight / std::pow(model_.normalizer.std(0), 2)) * physics.boundary.mean());
-  Loss loss{joined(match, parts), {{name, match.detach()}, {"pde_error", pde_error.detach()}}};
+    parts.push_back((weight / unit) * physics.boundary.mean());
+  Loss loss{{}, {{name, match.detach()}, {"pde_error", pde_error.detach()}}};
   if (physics.boundary.defined()) loss.terms.push_back({"boundary", physics.boundary.mean().detach()});
+  if (options_.error > 0) {
+    const auto error = implied_error(pde, frozen()).mean() / unit;
+    loss.terms.push_back({"error", error.detach()});
+    if (ramp > 0) parts.push_back(ramp * options_.error * error);
+  }
+  loss.total = joined(match, parts);
   return loss;
 }
 

@@ -1,10 +1,13 @@
 #pragma once
 // What all distillations share: the distance of a student's final samples to given ones, and the physics of the final samples.
 //
-//   L = match + lambda ||R(d(e))||^2 + boundary ||B(d(e))||^2     means over entries; R in the unit of the PDE, B (boundary and
-//                                                                 initial conditions) in standard deviations of the solution
+//   L = match + lambda ||R(d(e))||^2 + boundary ||B(d(e))||^2 + error ||E(d(e))||^2     means over entries; R in the unit of the PDE,
+//       B (boundary and initial conditions) and E in standard deviations of the solution
 //
-// `match` is the business of the objective: regression.h, dmd.h, consistency.h. lambda = boundary = 0 is distillation without physics.
+// `match` is the business of the objective: regression.h, dmd.h, consistency.h. lambda = boundary = error = 0 is distillation without physics.
+// E = L^-1 r is the error of u that the residual stands for, by the PDE's fast solver (pde/physics_loss.h). R is ruled by the finest scales, so a student
+// can have little of it and still be off the solution by a smooth field: E sees just that. It moves u only; with gradients in the coefficients they
+// become such that u is easy.
 //
 // Distance: with huber = c > 0 the square d^2 of an entry becomes 2 c (sqrt(d^2 + c^2) - c): d^2 for small d, 2 c |d| for large. Squares make the student a
 // conditional mean, which blurs a two-valued coefficient; large errors counted linearly keep it sharp.
@@ -38,6 +41,7 @@ inline std::vector<std::string> enum_names(GradientRule) { return {"sum", "proje
 struct StudentLossOptions {
   double lambda = 10;
   double boundary = 0;
+  double error = 0;
   bool freeze_coefficients = false;
   double huber = 0;
   double solution_weight = 1;
@@ -53,6 +57,7 @@ struct StudentLossOptions {
     f("lambda", lambda, "weight of the physics term; 0: pure distillation");
     f("boundary", boundary,
       "weight of the boundary and initial conditions, where the PDE has them apart from its stencil");
+    f("error", error, "weight of the error of u behind the residual, where the PDE has a fast solver");
     f("freeze_coefficients", freeze_coefficients,
       "no gradient of the physics terms in the coefficients: only u is moved");
     f("huber", huber, "error beyond which the sample term grows linearly; 0: squares throughout");

@@ -21,6 +21,7 @@ namespace piddm {
 /// Why they are there: white noise leaks through the pointwise path of the FNO straight into u, and the residual amplifies just that.
 struct HeadOptions {
   bool band_limited = false;  ///< latent reduced to the Fourier modes the network keeps
+  int64_t band_modes = 0;     ///< or to fewer: what the data do not vary in, a student only has to learn to remove
   bool smooth =
       false;  ///< u <- S (1 + lambda/lambda_c)^-1 S u, S the sine transform: smooth, and exactly zero on the wall
   double smooth_modes =
@@ -33,6 +34,7 @@ struct HeadOptions {
   template <class V>
   void fields(V&& f) {
     f("band_limited", band_limited, "keep only the network's own Fourier modes of the latent");
+    f("band_modes", band_modes, "modes an axis that band_limited keeps; 0: the network's");
     f("smooth", smooth, "smooth head for solutions that vanish on the wall");
     f("smooth_modes", smooth_modes, "cut-off mode of the smooth head");
     f("bounded", bounded, "bounded head for two-valued coefficients");

@@ -35,9 +35,13 @@ Student::Student(const Model& model, const HeadOptions& heads)
     const auto sizes = network_->options_json();
     require<UsageError>(sizes.contains("modes"), "heads.band_limited: a network of type '{}' has no Fourier modes",
                         network_->type());
-    const auto modes = sizes.at("modes").get<std::vector<int64_t>>();
+    auto modes = sizes.at("modes").get<std::vector<int64_t>>();
+    if (heads_.band_modes > 0)
+      for (auto& m : modes) m = std::min(m, heads_.band_modes);
     basis_ = std::make_unique<SpectralBasis>(modes[0], modes[1], n, n, options);
   }
+  require<UsageError>(heads_.band_modes >= 0, "heads.band_modes: must not be negative, got {}", heads_.band_modes);
+  require<UsageError>(heads_.band_modes == 0 || heads_.band_limited, "heads.band_modes: needs heads.band_limited");
   require<UsageError>(!heads_.bounded || heads_.bounded_gain > 0, "heads.bounded_gain: must be positive, got {}",
                       heads_.bounded_gain);
   if (heads_.smooth) {

@@ -14,6 +14,10 @@ struct PhysicsLoss {
 /// Both from one evaluation of the residual of x = [B,C,H,W], physical units. Differentiable.
 PhysicsLoss physics_loss(const Pde& pde, const Tensor& x);
 
+/// [B], mean square of L^-1 r: the error of u behind the residual, by the PDE's fast solver (Pde::precondition), physical units. The residual is ruled by
+/// the finest scales, this by the coarse ones.
+Tensor implied_error(const Pde& pde, const Tensor& x);
+
 /// pde_error + weight * boundary / scale^2, [B].
 Tensor weighted(const PhysicsLoss& loss, double weight, double scale);
 

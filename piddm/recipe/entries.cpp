@@ -109,7 +109,7 @@ json variant_settings(const TableOptions& options, const std::string& pde, const
   const bool physics = !variant.ends_with(kNoPhysics);
   const auto objective = physics ? variant : variant.substr(0, variant.size() - kNoPhysics.size());
   json settings = {{"distill", {{"objective", objective}}}};
-  if (!physics) settings["distill"]["loss"] = {{"lambda", 0}, {"boundary", 0}};
+  if (!physics) settings["distill"]["loss"] = {{"lambda", 0}, {"boundary", 0}, {"error", 0}};
   if (objective == "dmd" || objective == "dmd2") {  // a critic has to keep up with the student
     const double lr = table_experiment(options, pde).distill.train.adam.lr;
     settings["distill"]["train"] = {{"adam", {{"lr", lr / 4}}}};

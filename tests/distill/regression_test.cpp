@@ -1,5 +1,6 @@
 #include "piddm/distill/regression.h"
 
+#include "piddm/numerics/fast_poisson.h"
 #include "tests/distill/gaussian.h"
 
 namespace piddm {
@@ -231,10 +232,35 @@ TEST(GaussianRegression, FindsTheOptimalLinearStudent) {
   EXPECT_LT(testing::relative_error(slope.flatten(), torch::tensor(testing::kStd)), 0.05);  // Euler's own error
 }
 
+// Darcy's fast solver is that of the mean coefficient 6. project2_bias shifts the output channels: the second one, the coefficient, feels nothing.
+TEST_F(RegressionTest, TheErrorTermIsTheSolversAndMovesTheSolutionOnly) {
+  const Student student(model_, {});
+  const auto gradient = [&](double weight, double* excess = nullptr) {
+    Regression loss(student, model_, source_, {.lambda = 0, .error = weight, .physics_from = -1, .physics_ramp = 1},
+                    kChunk, kSeed);
+    const auto value = loss.loss(0);
+    if (excess) *excess = total(value) - value.terms[0].second.item<double>();
+    return torch::autograd::grad({value.total}, {model_.network->named_parameters()["project2_bias"]})[0];
+  };
+  double excess = 0;
+  const auto with = gradient(2, &excess), without = gradient(0);
+  const torch::NoGradGuard no_grad;
+  const auto x = model_.normalizer.to_physical(student(source_.chunk(0).latents)).to(torch::kFloat64);
+  const auto error = FastPoisson(testing::kTinyGrid).solve(model_.pde->residual(x).interior, 6);
+  EXPECT_NEAR(excess, 2 * error.square().mean().item<double>() / std::pow(model_.normalizer.std(0), 2), 1e-4 * excess);
+  EXPECT_GT(std::abs((with - without)[0].item<double>()), 1e-3 * std::abs(without[0].item<double>()));
+  EXPECT_LT(std::abs((with - without)[1].item<double>()), 1e-6 * with.abs().max().item<double>());
+}
+
+TEST_F(StokesRegression, TheErrorTermNeedsAFastSolver) {
+  EXPECT_ERROR(physics({.error = 1}), ExitCode::usage, "distill.loss.error: stokes has no fast solver");
+}
+
 TEST_F(RegressionTest, RefusesSenselessWeights) {
   EXPECT_ERROR(objective({.solution_weight = 0}), ExitCode::usage, "distill.loss.solution_weight");
   EXPECT_ERROR(objective({.lambda = -1}), ExitCode::usage, "distill.loss.lambda");
   EXPECT_ERROR(objective({.boundary = -1}), ExitCode::usage, "distill.loss.boundary");
+  EXPECT_ERROR(objective({.error = -1}), ExitCode::usage, "distill.loss.error");
   EXPECT_ERROR(objective({.physics_ramp = 0}), ExitCode::usage, "physics_ramp");
   EXPECT_ERROR(objective({.residual_target = -1}), ExitCode::usage, "distill.loss.residual_target");
   EXPECT_ERROR(objective({.residual_memory = 1}), ExitCode::usage, "distill.loss.residual_memory");

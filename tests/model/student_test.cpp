@@ -177,6 +177,17 @@ TEST_F(StudentTest, BandLimitedOfALatentInTheBlockIsPlain) {
             kRounding);
 }
 
+TEST_F(StudentTest, BandModesNarrowTheBlockAndNeverWidenIt) {
+  auto narrow = all_heads(), wide = all_heads();
+  narrow.band_modes = 2;  // k1 in -1..0, k2 in 0..1
+  wide.band_modes = 100;
+  for (const auto& [k1, k2] : std::vector<std::pair<int64_t, int64_t>>{{2, 0}, {-2, 1}, {1, 2}})
+    EXPECT_LT(relative_error(Student(model, narrow)(e + wave(k1, k2)), Student(model, narrow)(e)), kRounding) << k1;
+  for (const auto& [k1, k2] : std::vector<std::pair<int64_t, int64_t>>{{0, 0}, {-1, 0}, {-1, 1}, {0, 1}})
+    EXPECT_GT(relative_error(Student(model, narrow)(e + wave(k1, k2)), Student(model, narrow)(e)), 1e-2) << k1;
+  EXPECT_TRUE(Student(model, wide)(e).equal(Student(model)(e)));
+}
+
 TEST_F(StudentTest, GradientOfTheLatentMatchesDifferences) {
   for (const auto& h :
        {plain, heads(true, false, false), heads(false, true, false), heads(false, false, true), all_heads()}) {
@@ -203,6 +214,11 @@ TEST_F(StudentTest, WrongHeadOptionsAreRefused) {
   auto h = all_heads();
   h.smooth_modes = 0;
   EXPECT_ERROR(Student(model, h), ExitCode::usage, "heads.smooth_modes: must be positive, got 0");
+  h = all_heads();
+  h.band_modes = -1;
+  EXPECT_ERROR(Student(model, h), ExitCode::usage, "heads.band_modes: must not be negative, got -1");
+  h.band_modes = 2, h.band_limited = false;
+  EXPECT_ERROR(Student(model, h), ExitCode::usage, "heads.band_modes: needs heads.band_limited");
   h = all_heads();
   h.bounded_gain = -1;
   EXPECT_ERROR(Student(model, h), ExitCode::usage, "heads.bounded_gain: must be positive, got -1");

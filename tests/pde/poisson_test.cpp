@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "piddm/numerics/sine_transform.h"
+#include "piddm/pde/physics_loss.h"
 #include "tests/testing.h"
 
 namespace piddm {
@@ -116,6 +117,18 @@ TEST(Poisson, SamplesSatisfyTheEquationToRoundOff) {
     EXPECT_EQ(pde->residual(x).boundary.abs().max().item<double>(), 0);
     EXPECT_EQ(pde->residual(x).boundary.sizes(), torch::IntArrayRef({4, 4 * 127}));
     EXPECT_EQ(pde->residual(x).interior.sizes(), torch::IntArrayRef({4, 1, 126, 126}));
+  }
+}
+
+// The discrete operator is linear and the fast solver its inverse.
+TEST(Poisson, TheImpliedErrorIsTheErrorOfTheSolution) {
+  for (const PdePtr& pde : both(24)) {
+    const Tensor x = pde->sample(1, 0, 3);
+    Tensor wrong = x.clone();
+    const Tensor change = torch::randn({3, 22, 22}, torch::kFloat64);
+    wrong.select(1, 0).narrow(1, 1, 22).narrow(2, 1, 22).add_(change);
+    EXPECT_LT(relative_error(implied_error(*pde, wrong), change.square().mean({1, 2})), 1e-10);
+    EXPECT_LT(implied_error(*pde, x).max().item<double>(), 1e-24);
   }
 }
 
