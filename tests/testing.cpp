@@ -42,13 +42,15 @@ double relative_error(const Tensor& a, const Tensor& b) {
 double gradient_error(const std::function<Tensor(const Tensor&)>& f, const Tensor& x, int probes, double step) {
   const auto leaf = x.detach().clone().requires_grad_(true);
   const auto gradient = torch::autograd::grad({f(leaf)}, {leaf})[0];
+  const double size =
+      gradient.norm().item<double>();  // of a slope in a random direction, which itself may happen to be zero
   double worst = 0;
   for (int i = 0; i < probes; ++i) {
     const auto direction = torch::randn_like(x);
     const auto plus = f(x.detach() + step * direction), minus = f(x.detach() - step * direction);
     const double numeric = ((plus - minus) / (2 * step)).item<double>();
     const double exact = (gradient * direction).sum().item<double>();
-    worst = std::max(worst, std::abs(numeric - exact) / std::max(1e-12, std::abs(exact)));
+    worst = std::max(worst, std::abs(numeric - exact) / std::max({1e-12, size, std::abs(exact)}));
   }
   return worst;
 }
