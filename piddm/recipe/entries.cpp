@@ -4,6 +4,7 @@
 
 #include "piddm/core/config.h"
 #include "piddm/solve/method.h"
+#include "piddm/solve/teacher.h"
 
 namespace piddm {
 
@@ -85,7 +86,7 @@ Entry task_entry(const TableOptions& options, const Experiment& experiment, cons
   method_card(method);
   entry.options = method_options(options, experiment, method);
   if (entry.options.value("integrator", "") == "heun")  // tasks take Euler's steps: as many evaluations
-    entry.options["euler_steps"] = 2 * entry.options.at("euler_steps").get<int64_t>();
+    entry.options["euler_steps"] = 2 * entry.options.value("euler_steps", TeacherOptions{}.euler_steps);
   return entry;
 }
 

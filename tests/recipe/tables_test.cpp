@@ -91,6 +91,14 @@ TEST(Tables, ComputeMatchedSettingsAreThePapers) {
   EXPECT_EQ(options.at("dflow").at("task").at("iterations"), 20);
 }
 
+TEST(Tables, TheTeacherHasAsManyEvaluationsInTasksAsInGeneration) {
+  auto options = table_options(Scale::paper);
+  options.methods = {"teacher"};
+  for (const auto& entry : entries_of("table-downstream", options)) EXPECT_EQ(entry.options.at("euler_steps"), 100);
+  options.pdes = {"darcy"};
+  for (const auto& entry : entries_of("table-generative", options)) EXPECT_EQ(entry.options.at("euler_steps"), 50);
+}
+
 TEST(Tables, AChoiceThatWouldBeIgnoredIsRefused) {
   const testing::TempDir folder;
   auto options = table_options(Scale::smoke);
