@@ -9,6 +9,10 @@ namespace piddm {
 
 namespace {
 
+constexpr double kLeastVariance = 1e-6;  // network units: entries that never vary have no gradient in their deviation
+
+Tensor deviation(const Tensor& x) { return (x.var(0) + kLeastVariance).sqrt(); }
+
 Tensor weights_of_channels(const Pde& pde, double solution_weight) {
   auto weights = torch::ones({pde.num_channels(), 1, 1}, torch::kFloat64);
   weights.narrow(0, 0, pde.num_solution_channels()).fill_(solution_weight);
@@ -20,6 +24,7 @@ void check(const StudentLossOptions& o) {
                                     {"boundary", o.boundary},
                                     {"error", o.error},
                                     {"huber", o.huber},
+                                    {"spread", o.spread},
                                     {"residual_target", o.residual_target}})
     require<UsageError>(value >= 0, "distill.loss.{}: must not be negative, got {}", name, value);
   require<UsageError>(o.solution_weight > 0, "distill.loss.solution_weight: must be positive, got {}",
@@ -48,7 +53,9 @@ Tensor StudentObjective::distance(const Tensor& x, const Tensor& x0) const {
   const auto square = (x - x0).square();
   const double c = options_.huber;
   const auto error = c > 0 ? 2 * c * ((square + c * c).sqrt() - c) : square;
-  return (error * channel_weights_.to(error.device(), error.scalar_type())).mean();
+  const auto mean = (error * channel_weights_.to(error.device(), error.scalar_type())).mean();
+  if (options_.spread == 0 || x.size(0) < 2) return mean;
+  return mean + options_.spread * (deviation(x) - deviation(x0)).square().mean();
 }
 
 Tensor StudentObjective::joined(const Tensor& match, const std::vector<Tensor>& physics) const {

@@ -14,6 +14,9 @@
 // solution_weight > 1 gives the solution channels more of the distance (the weights have mean 1): their errors are small beside those at the edges of
 // a coefficient, and left to itself the physics term would rather shrink u than leave a residual.
 //
+// spread > 0 adds spread * mean (s(x) - s(x_0))^2, s the standard deviation of an entry over the batch: where a student cannot follow its teacher it is
+// a conditional mean of less variance. Both are of the same latents, so the chance of the batch cancels.
+//
 // freeze_coefficients keeps the physics terms from choosing coefficients for which the equation is easier: the law of the coefficients then comes
 // from the teacher alone. Where u = 0 solves the equation (Heat, Stokes) u shrinks instead, so it is off by default.
 //
@@ -45,6 +48,7 @@ struct StudentLossOptions {
   bool freeze_coefficients = false;
   double huber = 0;
   double solution_weight = 1;
+  double spread = 0;
   int64_t physics_from = 0;
   int64_t physics_ramp = 200;
   StopOn stop_on = StopOn::total;
@@ -62,6 +66,7 @@ struct StudentLossOptions {
       "no gradient of the physics terms in the coefficients: only u is moved");
     f("huber", huber, "error beyond which the sample term grows linearly; 0: squares throughout");
     f("solution_weight", solution_weight, "weight of a solution channel in the sample term; a coefficient's is 1");
+    f("spread", spread, "weight of the difference in standard deviation between the student's and the given samples");
     f("physics_from", physics_from, "step at which the physics term sets in");
     f("physics_ramp", physics_ramp, "steps over which it rises to lambda");
     f("stop_on", stop_on, "held-out loss that decides early stopping: total or sample");

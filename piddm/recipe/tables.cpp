@@ -216,10 +216,10 @@ TableRecipe table_physics_term() {
       .entries =
           [](const TableOptions& o) {
             std::vector<Entry> out;
-            for (const auto& variant :
-                 chosen("setting", o.settings,
-                        {"regression", "regression-no-physics", "reflow2", "reflow2-no-physics", "dmd",
-                         "dmd-no-physics", "dmd2", "dmd2-no-physics", "consistency", "consistency-no-physics"})) {
+            for (const auto& variant : chosen("setting", o.settings,
+                                              {"regression", "regression-no-physics", "reflow", "reflow-no-physics",
+                                               "reflow2", "reflow2-no-physics", "dmd", "dmd-no-physics", "dmd2",
+                                               "dmd2-no-physics", "consistency", "consistency-no-physics"})) {
               const auto experiment = table_experiment(o, "darcy", variant_settings(o, "darcy", variant));
               out.push_back(with_setting(task_entry(o, experiment, "forward", "piddm"), variant));
               out.push_back(with_setting(generation(o, experiment, "piddm-1"), variant));

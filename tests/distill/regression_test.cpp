@@ -127,6 +127,28 @@ TEST_F(RegressionTest, SolutionWeightDividesTheSampleTermAmongTheChannels) {
   EXPECT_NEAR(term(4), (4 * u + a) / 5, 1e-5 * (u + a));
 }
 
+TEST_F(RegressionTest, SpreadComparesTheDeviationsOfEachEntryOverTheBatch) {
+  const auto pairs = source_.chunk(0);
+  const auto deviation = [](const Tensor& x) { return x.detach().to(torch::kFloat64).std(0); };
+  const auto expected = (deviation(student_(pairs.latents)) - deviation(pairs.targets)).square().mean().item<double>();
+  const auto loss_of = [&](double spread) { return objective({.lambda = 0, .spread = spread}).loss(0); };
+  const double excess = total(loss_of(5)) - total(loss_of(0));
+  EXPECT_GT(expected, 0);
+  EXPECT_NEAR(excess, 5 * expected, 1e-3 * excess);
+}
+
+TEST_F(RegressionTest, SpreadHasAGradientWhereAnEntryNeverVaries) {
+  const torch::NoGradGuard no_grad;
+  for (auto& parameter : model_.network->parameters()) parameter.zero_();  // every sample is the same
+  const torch::AutoGradMode grad(true);
+  const auto loss = objective({.lambda = 0, .spread = 5}).loss(0);
+  for (const auto& gradient :
+       torch::autograd::grad({loss.total}, model_.network->parameters(), {}, false, false, true)) {
+    if (!gradient.defined()) continue;
+    EXPECT_TRUE(gradient.isfinite().all().item<bool>());
+  }
+}
+
 /// A student of Stokes flow: a scalar coefficient, and conditions at the edge.
 class StokesRegression : public RegressionTest {
  protected:
@@ -261,6 +283,7 @@ TEST_F(RegressionTest, RefusesSenselessWeights) {
   EXPECT_ERROR(objective({.lambda = -1}), ExitCode::usage, "distill.loss.lambda");
   EXPECT_ERROR(objective({.boundary = -1}), ExitCode::usage, "distill.loss.boundary");
   EXPECT_ERROR(objective({.error = -1}), ExitCode::usage, "distill.loss.error");
+  EXPECT_ERROR(objective({.spread = -1}), ExitCode::usage, "distill.loss.spread");
   EXPECT_ERROR(objective({.physics_ramp = 0}), ExitCode::usage, "physics_ramp");
   EXPECT_ERROR(objective({.residual_target = -1}), ExitCode::usage, "distill.loss.residual_target");
   EXPECT_ERROR(objective({.residual_memory = 1}), ExitCode::usage, "distill.loss.residual_memory");
