@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 struct Options {
   std::string name, scale = "smoke", out = "runs/reproduce", poseidon;
   std::vector<std::string> settings, merge;
-  bool list = false, dry_run = false, seeded = false;
+  bool list = false, dry_run = false, so_far = false, seeded = false;
 };
 
 bool is_table(const std::string& name) {
@@ -122,6 +122,17 @@ std::pair<std::string, json> run(const Context& context, const Options& o, const
           report};
 }
 
+/// The rows that are finished.
+std::pair<std::string, json> so_far(const Context& context, const Options& o, const std::string& name) {
+  require<UsageError>(is_table(name), "--so-far: '{}' is not a table", name);
+  const auto out = folder_of(o, name);
+  const auto options = table_options_of(resolved_options(context, o, name));
+  const auto report = run_table(name, options, o.out, out, context.device(), Recipe::Mode::look);
+  return {fmt::format("\n{}\n\n{}\n{} of {} rows are finished: {}\n", name, format_table(report),
+                      report.at("rows").size(), report.at("entries").get<size_t>(), out.string()),
+          report};
+}
+
 /// The table of reports that were made elsewhere.
 std::pair<std::string, json> merge(const Options& o) {
   require<UsageError>(is_table(o.name), "--merge: '{}' is not a table", o.name);
@@ -169,7 +180,9 @@ void reproduce(const Context& context, const Options& o) {
   json object;
   std::string text;
   for (const auto& name : names) {
-    const auto [part, report] = o.dry_run ? plan(context, o, name) : run(context, o, name);
+    const auto [part, report] = o.dry_run  ? plan(context, o, name)
+                                : o.so_far ? so_far(context, o, name)
+                                           : run(context, o, name);
     text += part;
     object[name] = report;
     if (!o.dry_run) write_page(o);
@@ -194,6 +207,8 @@ void add_reproduce(CLI::App& app, Context& context) {
   command->add_option("--poseidon", o->poseidon, "folder of a downloaded Poseidon checkpoint: adds fpd");
   command->add_option("--merge", o->merge,
                       "make the table from these report.json files, later ones win; computes nothing");
+  command->add_flag("--so-far", o->so_far,
+                    "make the table from the steps that are finished, e.g. of an interrupted run; computes nothing");
   command->add_flag("--dry-run", o->dry_run,
                     "print what would be done, how long it may take, and what is there already");
   command->callback([&context, o, command] {

@@ -14,7 +14,7 @@ namespace piddm {
 namespace fs = std::filesystem;
 
 Recipe::Recipe(fs::path root, Mode mode) : root_(std::move(root)), mode_(mode) {
-  if (planning()) return;
+  if (!running()) return;
   std::error_code error;
   fs::create_directories(root_ / "steps", error);
   if (error) throw ResourceError("{}: cannot make this folder: {}", root_.string(), error.message());
@@ -28,9 +28,9 @@ StepResult Recipe::step(const std::string& name, const json& settings, const std
   const std::string key = name + "-" + sha256_hex(identity.dump()).substr(0, 16);
   const auto done = root_ / "steps" / key, unfinished = root_ / "steps" / ("unfinished-" + key);
   const StepResult result{key, done, fs::exists(done / "step.json")};
-  if (planning()) add_to_plan(name, result, expected);
-  if (result.done && !planning() && seen_.insert(key).second) spdlog::info("{:<28} already done", name);
-  if (result.done || planning()) return result;
+  if (mode_ == Mode::plan) add_to_plan(name, result, expected);
+  if (result.done && running() && seen_.insert(key).second) spdlog::info("{:<28} already done", name);
+  if (result.done || !running()) return result;
   std::error_code error;
   fs::create_directories(unfinished, error);
   if (error) throw ResourceError("{}: cannot make this folder: {}", unfinished.string(), error.message());

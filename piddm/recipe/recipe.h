@@ -15,7 +15,7 @@
 
 namespace piddm {
 
-/// A step: what it is called in the store, where its files are, and whether they are there (always, unless it was only planned).
+/// A step: what it is called in the store, where its files are, and whether they are there (always, if the recipe runs).
 struct StepResult {
   std::string key;
   std::filesystem::path folder;
@@ -31,9 +31,9 @@ struct PlannedStep {
 
 class Recipe {
  public:
-  enum class Mode { run, plan };
+  enum class Mode { run, plan, look };
 
-  /// `root` is made if needed; results go to root/steps. Mode::plan only writes down what would be done.
+  /// `root` is made if needed; results go to root/steps. Mode::plan only writes down what would be done; Mode::look only reads what is there.
   explicit Recipe(std::filesystem::path root, Mode mode = Mode::run);
 
   /// Runs `work(folder)` unless the step's result is already there. `settings` must hold everything the result depends on besides `inputs`.
@@ -43,7 +43,7 @@ class Recipe {
                   const std::function<double()>& expected = {});
 
   const std::filesystem::path& root() const { return root_; }
-  bool planning() const { return mode_ == Mode::plan; }
+  bool running() const { return mode_ == Mode::run; }
 
   /// Steps asked for while planning, each once, in order.
   const std::vector<PlannedStep>& plan() const { return plan_; }

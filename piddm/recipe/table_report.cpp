@@ -52,7 +52,7 @@ struct Moments {
   }
 };
 
-/// Means over seeds and their deviations, or the only seed's values and intervals.
+/// Means over seeds and their deviations, or the only seed's values and intervals. Not empty.
 json combined(const std::vector<json>& results) {
   for (const auto& result : results)
     for (const char* kind : {"refused", "failed"})
@@ -109,9 +109,12 @@ json rows_of(const Prepared& table, const TableOptions& options, const std::stri
   json rows = json::array();
   for (const auto& entry : table.entries) {
     std::vector<json> results;
-    for (const int64_t seed : options.seeds) results.push_back(bench.result(with_seed(entry, seed)));
+    for (const int64_t seed : options.seeds)
+      if (const json result = bench.result(with_seed(entry, seed)); !result.is_null()) results.push_back(result);
+    if (results.empty()) continue;
     json row = {{"labels", entry.labels}, {"count", entry.count}};
-    if (!bench.recipe().planning()) row.update(combined(results));
+    if (results.size() < options.seeds.size()) row["seeds"] = results.size();
+    row.update(combined(results));
     row["paper"] = paper_row(paper, entry.labels);
     rows.push_back(row);
   }
@@ -122,7 +125,9 @@ json floors_of(const Prepared& table, const TableOptions& options, Workbench& be
   json floors = json::object();
   for (const auto& entry : table.entries) {
     const auto& pde = entry.experiment.pde.name;
-    if (!floors.contains(pde)) floors[pde] = bench.floor(table_experiment(options, pde), options.samples);
+    if (floors.contains(pde)) continue;
+    const json floor = bench.floor(table_experiment(options, pde), options.samples);
+    floors[pde] = floor.is_null() ? json::object() : floor;
   }
   return floors;
 }
@@ -186,6 +191,27 @@ std::vector<std::string> labels_in(const json& report) {
   return out;
 }
 
+/// Rows sorted by their labels, each label's values in the order in which they first appear.
+json in_order(const json& rows) {
+  std::vector<std::pair<std::vector<size_t>, json>> ranked;
+  std::map<std::string, std::vector<json>> values;
+  for (const auto& row : rows) {
+    std::vector<size_t> ranks;
+    for (const auto& label : kLabels) {
+      auto& known = values[label];
+      const auto value = labels_of(row).value(label, json(""));
+      const auto found = std::find(known.begin(), known.end(), value);
+      ranks.push_back(static_cast<size_t>(found - known.begin()));
+      if (found == known.end()) known.push_back(value);
+    }
+    ranked.emplace_back(ranks, row);
+  }
+  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  json out = json::array();
+  for (const auto& [ranks, row] : ranked) out.push_back(row);
+  return out;
+}
+
 /// Marks the smallest value of each metric among rows of the same PDE and task.
 void emphasise_best(Table& table, const json& report, const std::vector<Column>& columns, size_t first_column) {
   const auto& rows = report.at("rows");
@@ -211,6 +237,7 @@ std::string remarks_of(const json& report) {
     std::string name;
     for (const auto& [key, value] : labels_of(row).items())
       name += (name.empty() ? "" : " ") + value.get<std::string>();
+    if (row.contains("seeds")) text += fmt::format("- {}: {} seeds so far\n", name, row.at("seeds").dump());
     for (const char* kind : {"refused", "failed"})
       if (row.contains(kind)) text += fmt::format("- {}: {}: {}\n", name, kind, row.at(kind).get<std::string>());
     if (row.at("paper").is_object() && row.at("paper").contains("doubtful"))
@@ -251,9 +278,9 @@ std::string title_of(const json& report) {
 }  // namespace
 
 json run_table(const std::string& name, const TableOptions& options, const fs::path& root, const fs::path& out,
-               torch::Device device) {
+               torch::Device device, Recipe::Mode mode) {
   const Stopwatch watch;
-  Workbench bench(root, options.judge, device);
+  Workbench bench(root, options.judge, device, mode);
   const auto table = prepare(name, options, bench);
   const auto paper = paper_of(name);
   auto columns = table.recipe.columns;
@@ -276,7 +303,13 @@ json run_table(const std::string& name, const TableOptions& options, const fs::p
   }
   report["seconds"] = watch.seconds();
   report["machine"] = describe_machine();
+  if (!bench.recipe().running()) {
+    require<DataError>(!report.at("rows").empty(), "{}: no step of {} with these options is finished here",
+                       root.string(), name);
+    report["entries"] = table.entries.size();
+  }
   write_table(report, out);
+  if (!bench.recipe().running()) return report;
   auto entries = table.entries;
   for (auto& entry : entries) entry = with_seed(entry, options.seeds.front());
   if (table.recipe.draw) table.recipe.draw(bench, entries, report, out);
@@ -342,10 +375,12 @@ json merge_reports(const std::vector<json>& reports) {
       else
         *same = row;
     }
-    out["floors"].update(report.at("floors"));
+    for (const auto& [pde, floor] : report.at("floors").items())
+      if (!floor.empty()) out["floors"][pde] = floor;
     out["merged"].push_back(
         {{"options", report.at("options")}, {"machine", report.at("machine")}, {"seconds", report.at("seconds")}});
   }
+  out["rows"] = in_order(out.at("rows"));
   const auto recipe = table_registry().at(out.at("experiment").get<std::string>())();
   if (!recipe.reference.empty()) add_ratios(out["rows"], recipe.reference, "metrics", out.at("floors"));
   return out;

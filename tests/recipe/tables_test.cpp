@@ -13,6 +13,7 @@ namespace piddm {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::ElementsAre;
 using ::testing::UnorderedElementsAre;
 
 std::vector<Entry> entries_of(const std::string& name, const TableOptions& options) {
@@ -141,6 +142,16 @@ TEST(Tables, ReportsMergeAndLaterRowsWin) {
   EXPECT_ERROR(merge_reports({}), ExitCode::usage, "at least one report");
 }
 
+TEST(Tables, MergedRowsAreGroupedByTheirLabels) {
+  const auto merged = merge_reports({tiny_report("darcy", {"piddm-1"}, 1), tiny_report("poisson", {"piddm-1"}, 1),
+                                     tiny_report("poisson", {"teacher"}, 1), tiny_report("darcy", {"teacher"}, 1)});
+  std::vector<std::string> order;
+  for (const auto& row : merged.at("rows"))
+    order.push_back(row.at("labels").at("pde").get<std::string>() + " " +
+                    row.at("labels").at("method").get<std::string>());
+  EXPECT_THAT(order, ElementsAre("darcy piddm-1", "darcy teacher", "poisson piddm-1", "poisson teacher"));
+}
+
 TEST(Tables, DataOfOnesOwnAreRefusedInsteadOfIgnored) {
   auto options = table_options(Scale::smoke);
   options.experiment["data"]["path"] = "mine.npz";
@@ -179,6 +190,27 @@ class TableRuns : public ::testing::Test {
   testing::TempDir folder_;
   TableOptions options_ = testing::tiny_table_options();
 };
+
+TEST_F(TableRuns, WhatIsFinishedMakesATable) {
+  const auto look = [&] {
+    return run_table("table-generative", options_, folder_.path(), folder_ / "look", torch::kCPU, Recipe::Mode::look);
+  };
+  options_.pdes = {"darcy"};
+  options_.methods = {"teacher", "piddm-1"};
+  EXPECT_ERROR(look(), ExitCode::data, "no step of table-generative with these options is finished");
+  options_.methods = {"teacher"};
+  const auto report = run("table-generative");
+  const auto made = steps();
+  options_.methods = {"teacher", "piddm-1"};
+  options_.seeds = {0, 1};
+  const auto seen = look();
+  EXPECT_EQ(steps(), made);
+  ASSERT_EQ(seen.at("rows").size(), 1u);
+  EXPECT_EQ(seen.at("rows")[0].at("metrics").at("mmse"), report.at("rows")[0].at("metrics").at("mmse"));
+  EXPECT_EQ(seen.at("rows")[0].at("seeds"), 1);
+  EXPECT_EQ(seen.at("entries"), 2);
+  EXPECT_TRUE(has("look", "table.md"));
+}
 
 TEST_F(TableRuns, ASecondRunComputesNothingAndAChangedKeyOnlyWhatDependsOnIt) {
   options_.pdes = {"darcy"};
