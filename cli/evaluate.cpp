@@ -43,11 +43,12 @@ Entrant entrant_of(const Context& context, const Options& o, const std::string& 
              origin.value("seconds_per_sample", 0.0)}};
   }
   require<UsageError>(o.task.empty(), "{}: a model; --task judges files that `piddm solve` has written", input);
+  const double held = PeakMemory(context.device()).mib();  // on a GPU, by the judge
   const auto model = load_model(input, context.device());
   const PeakMemory memory(model.device());
   Entrant entrant{input,
                   method_registry().at(default_method(model))(model, json::object())->generate(0, o.n, context.seed)};
-  entrant.cost["peak_memory_mib"] = memory.mib();
+  entrant.cost["peak_memory_mib"] = std::max(memory.mib() - held, 0.0);
   if (const auto seconds = training_seconds(model)) entrant.cost["training_seconds"] = *seconds;
   return entrant;
 }
@@ -60,7 +61,8 @@ Normalizer normalizer_of(const Options& o, const Dataset& reference, const Pde& 
 }
 
 Judge make_judge(const Context& context, const Options& o, const Dataset& reference, const PdePtr& pde) {
-  Judge judge(pde, normalizer_of(o, reference, *pde), reference.fields, reference.fields.to(torch::kFloat64).mean(0));
+  Judge judge(pde, normalizer_of(o, reference, *pde), reference.fields, reference.fields.to(torch::kFloat64).mean(0),
+              context.device());
   if (!o.poseidon.empty())
     for (const auto& metric : poseidon_metrics(load_poseidon(o.poseidon, context.device()), *pde)) judge.add(metric);
   if (!o.features.empty()) judge.add(teacher_metric(load_model(o.features, context.device()), *pde));

@@ -95,7 +95,7 @@ CLI::App* add_command(CLI::App& app, Context& context, const std::string& name, 
   command->add_option("--device", context.device_name, "auto, cpu, cuda or cuda:N")
       ->capture_default_str()
       ->group("Common");
-  command->add_option("--threads", context.threads, "CPU threads; 0: all cores")
+  command->add_option("--threads", context.threads, "CPU threads; 0: OMP_NUM_THREADS, else all cores")
       ->capture_default_str()
       ->group("Common");
   command->add_flag("--json", context.json_output, "print one JSON object on standard output")->group("Common");

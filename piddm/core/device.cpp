@@ -7,6 +7,8 @@
 #include <torch/version.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -18,6 +20,19 @@ int available_cores() {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
   return static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+/// What the environment grants a process that names no number: OMP_NUM_THREADS if it is a number of at least 1, at most all cores.
+int granted_threads(int cores) {
+  const char* text = std::getenv("OMP_NUM_THREADS");
+  const int threads = text ? std::atoi(text) : 0;
+  return threads >= 1 ? std::min(threads, cores) : cores;
+}
+
+void apply_threads(int threads) {
+  at::set_num_threads(threads);
+  using SetThreads = void (*)(int);
+  if (auto set = reinterpret_cast<SetThreads>(dlsym(RTLD_DEFAULT, "openblas_set_num_threads"))) set(threads);
 }
 
 std::string cpu_model() {
@@ -65,14 +80,15 @@ torch::Device resolve_device(const std::string& name) {
 
 int set_threads(int threads) {
   const int cores = available_cores();
-  if (threads < 0) throw UsageError("--threads {}: must be 0 (all cores) or more", threads);
+  if (threads < 0) throw UsageError("--threads {}: must be 0 (OMP_NUM_THREADS, else all cores) or more", threads);
   if (threads > cores) throw UsageError("--threads {}: this machine offers {} core(s)", threads, cores);
-  if (threads == 0) threads = cores;
-  at::set_num_threads(threads);
-  using SetThreads = void (*)(int);
-  if (auto set = reinterpret_cast<SetThreads>(dlsym(RTLD_DEFAULT, "openblas_set_num_threads"))) set(threads);
+  if (threads == 0) threads = granted_threads(cores);
+  apply_threads(threads);
   return threads;
 }
+
+OneThread::OneThread() : before_(at::get_num_threads()) { apply_threads(1); }
+OneThread::~OneThread() { apply_threads(before_); }
 
 json describe_machine() {
   utsname system{};

@@ -43,8 +43,17 @@ void for_each_sample(const Tensor& x, const F& f) {
 
 Tensor on_cpu(const Tensor& x) { return x.detach().to(torch::kCPU, torch::kFloat64).contiguous(); }
 
-/// Mean square of each sample over the points where `mask` holds (undefined: all; none: 0), [N].
+/// mean_squares() of values that are not on the CPU.
+Tensor device_mean_squares(const Tensor& values, const Tensor& mask) {
+  const auto squares = values.detach().to(torch::kFloat64).flatten(1).square();
+  if (!mask.defined()) return on_cpu(squares.mean(1));
+  const auto weight = mask.to(torch::kFloat64).flatten(1), count = weight.sum(1);
+  return on_cpu(((weight * squares).sum(1) / count).masked_fill(count == 0, 0));
+}
+
+/// Mean square of each sample over the points where `mask` holds (undefined: all; none: 0), [N] on the CPU.
 Tensor mean_squares(const Tensor& values, const Tensor& mask = {}) {
+  if (!values.is_cpu()) return device_mean_squares(values, mask);
   const auto x = on_cpu(values), weight = mask.defined() ? on_cpu(mask) : torch::ones_like(x);
   const auto result = torch::empty({x.size(0)}, torch::kFloat64);
   const int64_t n = x.numel() / x.size(0);
@@ -112,7 +121,7 @@ ResidualStatistics residual_statistics(const Pde& pde, const Tensor& fields, int
     parts.push_back({.pde_error = all * unit,
                      .residual = r.smooth.defined() ? mean_squares(r.interior, r.smooth) : all,
                      .reference = mean_squares(pde.reference_term(x), r.smooth),
-                     .peak = on_cpu(r.interior).square().amax({1, 2, 3}) * unit,
+                     .peak = on_cpu(r.interior.square().amax({1, 2, 3})) * unit,
                      .boundary = r.boundary.defined() ? mean_squares(r.boundary) : Tensor()});
   }
   return join_statistics(parts);

@@ -1,6 +1,6 @@
 #pragma once
-// Statistics of a data set in float64, with the same bits for any number of threads and any split into batches: every
-// sample is summed by one plain loop, and samples are combined in order.
+// Statistics of a data set in float64, on the CPU with the same bits for any number of threads and any split into
+// batches: every sample is summed by one plain loop, and samples are combined in order.
 
 #include <vector>
 
@@ -36,7 +36,7 @@ struct ResidualStatistics {
   int64_t worst_sample() const;
 };
 
-/// Computed in float64 from the values as they are, `batch` samples at a time.
+/// Computed in float64 from the values as they are, on their device, `batch` samples at a time.
 ResidualStatistics residual_statistics(const Pde& pde, const Tensor& fields, int64_t batch = 64);
 
 /// The statistics of all samples, in order.

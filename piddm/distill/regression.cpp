@@ -1,11 +1,22 @@
 #include "piddm/distill/regression.h"
 
+#include <cmath>
+
 namespace piddm {
+
+Regression::Regression(const Student& student, const Model& model, PairSource& pairs, const StudentLossOptions& options,
+                       int64_t batch, uint64_t seed)
+    : StudentObjective(student, model, options), pool_(pairs, batch, seed) {
+  const bool physics = options.lambda > 0 || options.boundary > 0 || options.error > 0;
+  const auto count = std::llround(options.fresh * static_cast<double>(batch));
+  if (physics && count > 0) fresh_.emplace(model, seed, count, 1);
+}
 
 Loss Regression::loss(int64_t step) {
   const auto pairs = pool_.batch(step);
-  const auto x = student_(pairs.latents);
-  return with_physics("sample", distance(x, pairs.targets), x, step);
+  const auto x = student_(fresh_ ? torch::cat({pairs.latents, fresh_->normal(step, 0)}) : pairs.latents);
+  const auto paired = x.narrow(0, 0, pairs.targets.size(0));
+  return with_physics("sample", distance(paired, pairs.targets), x, step);
 }
 
 }  // namespace piddm

@@ -3,6 +3,7 @@
 //
 //   match = ||d(e) - x_0||^2        over the teacher's noise-data pairs (e, x_0); distance and physics as in student_objective.h
 
+#include "piddm/distill/draws.h"
 #include "piddm/distill/pair_pool.h"
 #include "piddm/distill/student_objective.h"
 
@@ -11,14 +12,14 @@ namespace piddm {
 class Regression : public StudentObjective {
  public:
   Regression(const Student& student, const Model& model, PairSource& pairs, const StudentLossOptions& options,
-             int64_t batch, uint64_t seed)
-      : StudentObjective(student, model, options), pool_(pairs, batch, seed) {}
+             int64_t batch, uint64_t seed);
 
   Loss loss(int64_t step) override;
   std::optional<double> validate() override { return judge(pool_.held_out()); }
 
  private:
   PairPool pool_;
+  std::optional<Draws> fresh_;  ///< latents for the physics beside those of the pairs
 };
 
 }  // namespace piddm

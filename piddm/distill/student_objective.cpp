@@ -25,6 +25,7 @@ void check(const StudentLossOptions& o) {
                                     {"error", o.error},
                                     {"huber", o.huber},
                                     {"spread", o.spread},
+                                    {"fresh", o.fresh},
                                     {"residual_target", o.residual_target}})
     require<UsageError>(value >= 0, "distill.loss.{}: must not be negative, got {}", name, value);
   require<UsageError>(o.solution_weight > 0, "distill.loss.solution_weight: must be positive, got {}",

@@ -17,6 +17,9 @@
 // spread > 0 adds spread * mean (s(x) - s(x_0))^2, s the standard deviation of an entry over the batch: where a student cannot follow its teacher it is
 // a conditional mean of less variance. Both are of the same latents, so the chance of the batch cancels.
 //
+// fresh > 0 (regression, reflow) adds that share of a batch of new latents to those of the pairs where physics is looked at. Pairs cost a hundred evaluations
+// of the teacher each, are few and come again; a student learns to obey the equation on them and less elsewhere. Physics needs no target.
+//
 // freeze_coefficients keeps the physics terms from choosing coefficients for which the equation is easier: the law of the coefficients then comes
 // from the teacher alone. Where u = 0 solves the equation (Heat, Stokes) u shrinks instead, so it is off by default.
 //
@@ -49,6 +52,7 @@ struct StudentLossOptions {
   double huber = 0;
   double solution_weight = 1;
   double spread = 0;
+  double fresh = 0;
   int64_t physics_from = 0;
   int64_t physics_ramp = 200;
   StopOn stop_on = StopOn::total;
@@ -67,6 +71,7 @@ struct StudentLossOptions {
     f("huber", huber, "error beyond which the sample term grows linearly; 0: squares throughout");
     f("solution_weight", solution_weight, "weight of a solution channel in the sample term; a coefficient's is 1");
     f("spread", spread, "weight of the difference in standard deviation between the student's and the given samples");
+    f("fresh", fresh, "new latents for the physics terms beside those of the pairs, as a share of the batch");
     f("physics_from", physics_from, "step at which the physics term sets in");
     f("physics_ramp", physics_ramp, "steps over which it rises to lambda");
     f("stop_on", stop_on, "held-out loss that decides early stopping: total or sample");

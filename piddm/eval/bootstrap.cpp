@@ -41,9 +41,8 @@ Interval bootstrap_interval(const std::vector<double>& values, double level, uin
 Interval ratio_interval(const Tensor& numerator, const Tensor& denominator, const Bootstrap& bootstrap) {
   const Tensor drawn = bootstrap_indices(numerator.size(0), bootstrap.resamples, bootstrap.seed),
                flat = drawn.flatten();
-  const auto sums = [&](const Tensor& x) { return x.index_select(0, flat).view(drawn.sizes()).sum(1); };
-  const Tensor ratios = sums(numerator) / sums(denominator);
-  return central({ratios.data_ptr<double>(), ratios.data_ptr<double>() + ratios.numel()}, bootstrap.level);
+  const auto sums = [&](const Tensor& x) { return x.to(torch::kCPU).index_select(0, flat).view(drawn.sizes()).sum(1); };
+  return central(to_vector(sums(numerator) / sums(denominator)), bootstrap.level);
 }
 
 Interval distance_interval(std::vector<double> replicates, double value, double level) {

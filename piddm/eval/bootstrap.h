@@ -26,7 +26,8 @@ Tensor bootstrap_counts(const Tensor& indices);
 /// Percentile bootstrap interval of the mean: the central `level` (0.95: from 2.5 % to 97.5 %) of the means of `resamples` resamples.
 Interval bootstrap_interval(const std::vector<double>& values, double level, uint64_t seed, int resamples = 2000);
 
-/// Percentile bootstrap interval of sum(numerator) / sum(denominator), one entry a sample: [N] float64 each. NaN where an entry is not finite.
+/// Percentile bootstrap interval of sum(numerator) / sum(denominator), one entry a sample: [N] float64 each, any device. NaN where an entry is not
+/// finite.
 Interval ratio_interval(const Tensor& numerator, const Tensor& denominator, const Bootstrap& bootstrap);
 
 /// For a distance of a set of samples from another: its values on resamples of the set. A resample is farther from everything than the set itself (it

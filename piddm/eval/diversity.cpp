@@ -13,7 +13,7 @@ constexpr int64_t kDirectionFirst = int64_t{1} << 33;  // far from the other use
 Tensor flat(const Tensor& x) {
   require<DataError>(x.defined() && x.dim() >= 2 && x.numel() > 0, "[diversity] expected samples (N,...), got {}",
                      x.defined() ? shape_string(x) : "nothing");
-  return x.detach().to(torch::kCPU, torch::kFloat64).flatten(1);
+  return x.detach().to(torch::kFloat64).flatten(1);
 }
 
 }  // namespace
@@ -32,7 +32,8 @@ SlicedPool::SlicedPool(const Tensor& projections) {
 }
 
 double SlicedPool::distance(const Tensor& weights) const {
-  const auto difference = weights.index_select(0, order_.flatten()).view(order_.sizes()).cumsum(1);
+  const auto here = weights.to(order_.device());
+  const auto difference = here.index_select(0, order_.flatten()).view(order_.sizes()).cumsum(1);
   return (difference.slice(1, 0, -1).abs() * gaps_).sum(1).mean().item<double>();
 }
 
@@ -40,7 +41,7 @@ double sliced_wasserstein(const Tensor& generated, const Tensor& reference) {
   const auto x = flat(generated), y = flat(reference);
   require<DataError>(x.size(1) == y.size(1), "[swd] generated {} and reference {} differ in shape",
                      shape_string(generated), shape_string(reference));
-  const auto directions = slice_directions(x.size(1));
+  const auto directions = slice_directions(x.size(1)).to(x.device());
   const SlicedPool pool(torch::cat({x.matmul(directions), y.matmul(directions)}));
   const auto share = [](int64_t n) { return torch::full({n}, 1.0 / static_cast<double>(n), torch::kFloat64); };
   return pool.distance(torch::cat({share(x.size(0)), -share(y.size(0))}));
@@ -56,7 +57,8 @@ Tensor pairwise_distances(const Tensor& x) {
 double average_pairwise_distance(const Tensor& distances, const Tensor& counts) {
   const double n = counts.sum().item<double>();
   require<DataError>(n >= 2, "[apd] needs at least 2 samples, got {}", n);
-  return counts.dot(distances.mv(counts)).item<double>() / (n * (n - 1));
+  const auto here = counts.to(distances.device());
+  return here.dot(distances.mv(here)).item<double>() / (n * (n - 1));
 }
 
 double average_pairwise_distance(const Tensor& x) {

@@ -1,5 +1,6 @@
 #pragma once
-// Distances of sets of samples that see more than pixelwise moments. Samples are [N,...], flattened, z-scored by the caller; float64 on the CPU.
+// Distances of sets of samples that see more than pixelwise moments. Samples are [N,...], flattened, z-scored by the caller; float64 on their device.
+// Weights and counts, one number a sample, may be on another.
 //
 //   SWD   mean over 128 fixed random unit directions of W1 between the projected sets
 //   APD   mean over pairs i < j of |x_i - x_j|_2;   APDD = |APD - APD_ref| / APD_ref  (the paper's appendix on diversity)
@@ -8,7 +9,7 @@
 
 namespace piddm {
 
-/// Unit vectors, always the same: [dimension,count] float64.
+/// Unit vectors, always the same: [dimension,count] float64 on the CPU.
 Tensor slice_directions(int64_t dimension, int64_t count = 128);
 
 /// W1 between subsets of a pool of points on lines, for many subsets of one pool: the sorting is done once.

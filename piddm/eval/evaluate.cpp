@@ -13,9 +13,9 @@ constexpr int64_t kProbes = 4;
 
 Tensor flat_sum(const Tensor& x) { return x.reshape({x.size(0), -1}).sum(1); }
 
-Tensor checked(const Pde& pde, const Tensor& x) {
+Tensor checked(const Pde& pde, const Tensor& x, torch::Device device) {
   pde.check_shape(x);
-  return x.to(torch::kFloat64);
+  return x.to(device, torch::kFloat64);
 }
 
 /// Where the PDE's hard constraint changes random fields.
@@ -77,18 +77,6 @@ void add_channels(json& out, const std::string& metric, const ChannelMetric& val
   for (size_t c = 0; c < names.size(); ++c) out[metric + "_" + names[c]] = value.channel[c];
 }
 
-std::vector<double> to_vector(const Tensor& x) {
-  const auto flat = x.contiguous();
-  return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
-}
-
-/// Of each sample: [N].
-Tensor misclassified_cells(const Tensor& a, const Tensor& truth, std::pair<double, double> values) {
-  std::vector<double> shares;
-  for (int64_t i = 0; i < a.size(0); ++i) shares.push_back(misclassified(a[i], truth[i], values.first, values.second));
-  return torch::tensor(shares, torch::kFloat64);
-}
-
 /// 1 at the entries of a channel that were asked for: those not given, or all where everything was.
 Tensor asked_entries(const Tensor& mask) {
   const auto unknown = 1 - mask;
@@ -97,15 +85,16 @@ Tensor asked_entries(const Tensor& mask) {
 
 }  // namespace
 
-Judge::Judge(PdePtr pde, Normalizer normalizer, Tensor held_out, Tensor mean_field, int64_t solved)
+Judge::Judge(PdePtr pde, Normalizer normalizer, const Tensor& held_out, const Tensor& mean_field, torch::Device device,
+             int64_t solved)
     : pde_(std::move(pde)),
       normalizer_(std::move(normalizer)),
-      held_out_(checked(*pde_, held_out)),
+      held_out_(checked(*pde_, held_out, device)),
       held_out_z_(normalizer_.to_network(held_out_)),
-      mean_field_(mean_field.to(torch::kFloat64)),
+      mean_field_(here(mean_field)),
       solved_(solved),
       reference_rms_(residual_statistics(*pde_, held_out_).reference_rms()),
-      constrained_(constrained_entries(*pde_, normalizer_)),
+      constrained_(constrained_entries(*pde_, normalizer_).to(held_out_.device())),
       distances_(pde_, normalizer_, held_out_) {}
 
 void Judge::add_physics(Report& report, const Tensor& x) const {
@@ -146,7 +135,7 @@ void Judge::add_constraint(Report& report, const Tensor& x) const {
 
 json Judge::samples(const Samples& samples, const Bootstrap& bootstrap) const {
   pde_->check_shape(samples.x);
-  const auto x = samples.x.to(torch::kFloat64);
+  const auto x = here(samples.x);
   Report report(x.size(0), bootstrap);
   report.out["n_reference"] = held_out_.size(0);
   add_moments(report, normalizer_.to_network(x));
@@ -160,10 +149,10 @@ json Judge::samples(const Samples& samples, const Bootstrap& bootstrap) const {
 json Judge::task(const Samples& solved, const Tensor& truth, const Observation& observation,
                  const Bootstrap& bootstrap) const {
   for (const auto& fields : {solved.x, truth, observation.mask}) pde_->check_shape(fields);
-  const auto x = solved.x.to(torch::kFloat64), z = normalizer_.to_network(x);
-  const auto true_x = truth.to(torch::kFloat64), true_z = normalizer_.to_network(true_x);
+  const auto x = here(solved.x), z = normalizer_.to_network(x);
+  const auto true_x = here(truth), true_z = normalizer_.to_network(true_x);
   const auto mean_z = normalizer_.to_network(mean_field_.unsqueeze(0));
-  const auto mask = observation.mask.to(torch::kFloat64);
+  const auto mask = here(observation.mask);
   Report report(x.size(0), bootstrap);
   for (int64_t c = 0; c < pde_->num_channels(); ++c) {
     const auto& channel = pde_->channels()[static_cast<size_t>(c)];
@@ -173,10 +162,12 @@ json Judge::task(const Samples& solved, const Tensor& truth, const Observation& 
     report.ratio("mean_field_mse_" + channel.name, squares(mean_z), flat_sum(asked));
     const auto length = [&](const Tensor& a) { return flat_sum(a.select(1, c).square()).sqrt(); };
     report.mean("rel_l2_" + channel.name, length(x - true_x) / length(true_x));
-    if (channel.two_valued)
-      report.mean("misclassified", misclassified_cells(x.select(1, c), true_x.select(1, c), *channel.two_valued));
+    if (channel.two_valued) {
+      const auto [low, high] = *channel.two_valued;
+      report.mean("misclassified", misclassified_shares(x.select(1, c), true_x.select(1, c), low, high));
+    }
   }
-  const auto given = normalizer_.to_network(torch::where(mask > 0, observation.values.to(torch::kFloat64), x));
+  const auto given = normalizer_.to_network(torch::where(mask > 0, here(observation.values), x));
   if (mask.sum().item<double>() > 0)
     report.ratio("constraint_error", flat_sum((z - given).square() * mask), flat_sum(mask));
   add_physics(report, x);
@@ -191,14 +182,14 @@ json Judge::ensemble(const std::vector<Samples>& members, const Tensor& truth, c
     pde_->check_shape(member.x);
     require<DataError>(member.x.sizes() == truth.sizes(), "[ensemble] a member has {} cases, the truth has {}",
                        member.x.size(0), truth.size(0));
-    parts.push_back(normalizer_.to_network(member.x.to(torch::kFloat64)));
+    parts.push_back(normalizer_.to_network(here(member.x)));
   }
   require<UsageError>(parts.size() >= 2, "[ensemble] needs at least 2 members, got {}", parts.size());
-  const auto z = torch::stack(parts), true_z = normalizer_.to_network(truth.to(torch::kFloat64));
+  const auto z = torch::stack(parts), true_z = normalizer_.to_network(here(truth));
   Report report(truth.size(0), bootstrap);
   report.out["members"] = parts.size();
   for (int64_t c = 0; c < pde_->num_channels(); ++c) {
-    const auto unknown = 1 - observation.mask.select(1, c).to(torch::kFloat64);
+    const auto unknown = 1 - here(observation.mask.select(1, c));
     if (unknown.sum().item<double>() == 0) continue;
     const auto scores = ensemble_scores(z.select(2, c), true_z.select(1, c), unknown);
     const auto& name = pde_->channels()[static_cast<size_t>(c)].name;

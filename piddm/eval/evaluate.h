@@ -28,9 +28,11 @@ namespace piddm {
 /// What samples are judged against: held-out true data and what the training set says about units and means.
 class Judge {
  public:
-  /// `held_out` [N,C,H,W] physical; `mean_field` [C,H,W] physical, the pixelwise mean of the training data. solution_error is
-  /// measured on the first `solved` samples.
-  Judge(PdePtr pde, Normalizer normalizer, Tensor held_out, Tensor mean_field, int64_t solved = 128);
+  /// `held_out` [N,C,H,W] physical; `mean_field` [C,H,W] physical, the pixelwise mean of the training data. Everything is computed in
+  /// float64 on `device`, where these stay; what is judged may come from any. solution_error is measured on the first
+  /// `solved` samples.
+  Judge(PdePtr pde, Normalizer normalizer, const Tensor& held_out, const Tensor& mean_field,
+        torch::Device device = torch::kCPU, int64_t solved = 128);
 
   /// Samples are also judged by the Frechet distance in these features.
   void add(const FeatureMetric& metric) { distances_.add(metric); }
@@ -48,6 +50,7 @@ class Judge {
 
  private:
   class Report;
+  Tensor here(const Tensor& x) const { return x.to(held_out_.device(), torch::kFloat64); }
   void add_physics(Report& report, const Tensor& x) const;
   void add_moments(Report& report, const Tensor& z) const;
   void add_constraint(Report& report, const Tensor& x) const;

@@ -16,7 +16,17 @@ struct Frechet {
   double mean_term = 0, trace1 = 0, trace2 = 0, trace_sqrt = 0;
 };
 
-/// Features [N,d] against [M,d], N, M >= 2; computed in float64 on the CPU. NaN if a feature is not finite.
+/// A Gaussian fitted to features: mean [d], and a root A of the covariance, A^T A = S.
+struct FeatureGaussian {
+  Tensor mean, root;
+};
+
+/// Of features [N,d], N >= 2, in float64 on the CPU. NaN if a feature is not finite.
+FeatureGaussian fit_gaussian(const Tensor& features);
+
+Frechet frechet_distance(const FeatureGaussian& a, const FeatureGaussian& b);
+
+/// Features [N,d] against [M,d], N, M >= 2.
 Frechet frechet_distance(const Tensor& a, const Tensor& b);
 
 }  // namespace piddm

@@ -69,15 +69,14 @@ SplitSizes split_sizes(int64_t total, int64_t n_generated, int64_t n_reference, 
   return {half, half, (inverse(n_generated) + inverse(n_reference)) / (2 * inverse(half))};
 }
 
-Splits draw_splits(int64_t total, int64_t n_generated, int64_t n_reference, uint64_t seed, int repeats) {
-  Splits splits{n_generated, n_reference, torch::zeros({repeats, total}, torch::kFloat64), {}};
-  splits.reference = torch::zeros_like(splits.generated);
+Splits draw_splits(int64_t total, const SplitSizes& sizes, uint64_t seed, int repeats, torch::Device device) {
+  const Tensor generated = torch::zeros({repeats, total}, torch::kFloat64), reference = torch::zeros_like(generated);
   for (int r = 0; r < repeats; ++r) {
     const Tensor order = permutation(seed, Stream::splits, r, total);
-    splits.generated[r].index_fill_(0, order.slice(0, 0, n_generated), 1.0);
-    splits.reference[r].index_fill_(0, order.slice(0, n_generated, n_generated + n_reference), 1.0);
+    generated[r].index_fill_(0, order.narrow(0, 0, sizes.generated), 1.0);
+    reference[r].index_fill_(0, order.narrow(0, sizes.generated, sizes.reference), 1.0);
   }
-  return splits;
+  return {sizes.generated, sizes.reference, generated.to(device), reference.to(device)};
 }
 
 struct Moments {
@@ -96,7 +95,7 @@ Moments moments_of(const Tensor& members, int64_t n, const Tensor& x, const Tens
 std::pair<Tensor, Tensor> split_metrics(const Tensor& x, const Splits& splits) {
   const Tensor flat = x.reshape({x.size(0), -1});
   const Tensor centred = flat - flat.mean(0, true);
-  Tensor mean_error = torch::zeros({splits.generated.size(0)}, torch::kFloat64),
+  Tensor mean_error = torch::zeros({splits.generated.size(0)}, flat.options()),
          deviation_error = torch::zeros_like(mean_error);
   for (const Tensor& block : centred.split(kPixelBlock, 1)) {
     const Tensor squared = block.square();
@@ -109,17 +108,21 @@ std::pair<Tensor, Tensor> split_metrics(const Tensor& x, const Splits& splits) {
   return {mean_error / pixels, deviation_error / pixels};
 }
 
-std::vector<double> to_vector(const Tensor& x) {
-  const Tensor flat = x.contiguous();
-  return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
-}
-
 /// 95th percentile of values [C,R] over splits, of each channel and of the channel mean, times `factor`.
 ChannelMetric upper_percentile(const Tensor& values, double factor) {
   ChannelMetric metric;
   for (const Tensor& row : values.unbind(0)) metric.channel.push_back(factor * percentile(to_vector(row), 95));
   metric.mean = factor * percentile(to_vector(values.mean(0)), 95);
   return metric;
+}
+
+/// 1 where a cell of a two-valued coefficient is on the wrong side or not finite, else 0.
+Tensor wrong_cells(const Tensor& a, const Tensor& truth, double low, double high) {
+  require<DataError>(a.defined() && truth.defined() && a.numel() > 0 && a.sizes() == truth.sizes(),
+                     "[misclassified] needs two equal, non-empty shapes");
+  const double middle = (low + high) / 2;
+  const Tensor wrong = (a > middle).ne(truth.to(a.device()) > middle).logical_or(torch::isfinite(a).logical_not());
+  return wrong.to(torch::kFloat64);
 }
 
 }  // namespace
@@ -135,20 +138,20 @@ ChannelMetric smse(const Tensor& generated, const Tensor& reference) {
 }
 
 double misclassified(const Tensor& a, const Tensor& truth, double low, double high) {
-  require<DataError>(a.defined() && truth.defined() && a.numel() > 0 && a.sizes() == truth.sizes(),
-                     "[misclassified] needs two equal, non-empty shapes");
-  const double middle = (low + high) / 2;
-  const Tensor wrong = (a > middle).ne(truth.to(a.device()) > middle).logical_or(torch::isfinite(a).logical_not());
-  return wrong.to(torch::kFloat64).mean().item<double>();
+  return wrong_cells(a, truth, low, high).mean().item<double>();
+}
+
+Tensor misclassified_shares(const Tensor& a, const Tensor& truth, double low, double high) {
+  return wrong_cells(a, truth, low, high).flatten(1).mean(1);
 }
 
 Floor sampling_floor(const Tensor& true_data, int64_t n_generated, int64_t n_reference, uint64_t seed, int repeats) {
   check_fields("sampling floor", true_data, 4);
   const auto sizes = split_sizes(true_data.size(0), n_generated, n_reference, repeats);
-  const Splits splits = draw_splits(true_data.size(0), sizes.generated, sizes.reference, seed, repeats);
+  const Splits splits = draw_splits(true_data.size(0), sizes, seed, repeats, true_data.device());
   std::vector<Tensor> mean_errors, deviation_errors;
   for (int64_t c = 0; c < true_data.size(1); ++c) {
-    const auto [mean_error, deviation_error] = split_metrics(channel_of(true_data, c).to(torch::kCPU), splits);
+    const auto [mean_error, deviation_error] = split_metrics(channel_of(true_data, c), splits);
     mean_errors.push_back(mean_error);
     deviation_errors.push_back(deviation_error);
   }
@@ -169,17 +172,17 @@ double split_floor(int64_t total, int64_t n_generated, int64_t n_reference, doub
 
 MomentReplicates moment_replicates(const Tensor& generated, const Tensor& reference, const Tensor& counts) {
   check_pair("bootstrap", generated, reference, 2);
+  const Tensor drawn = counts.to(generated.device());
   std::vector<Tensor> mean_errors, deviation_errors;
   for (int64_t c = 0; c < generated.size(1); ++c) {
-    const Tensor x = channel_of(generated, c).to(torch::kCPU).flatten(1), y = channel_of(reference, c).to(torch::kCPU);
+    const Tensor x = channel_of(generated, c).flatten(1), y = channel_of(reference, c).to(x.device());
     const Tensor centre = x.mean(0, true), mean = y.mean(0).view({1, -1}) - centre,
                  deviation = y.std(0, /*unbiased=*/true).view({1, -1});
-    Tensor mean_error = torch::zeros({counts.size(0)}, torch::kFloat64),
-           deviation_error = torch::zeros_like(mean_error);
+    Tensor mean_error = torch::zeros({counts.size(0)}, x.options()), deviation_error = torch::zeros_like(mean_error);
     for (int64_t first = 0; first < x.size(1); first += kPixelBlock) {
       const auto part = [&](const Tensor& t) { return t.slice(1, first, first + kPixelBlock); };
       const Tensor block = part(x) - part(centre);
-      const Moments m = moments_of(counts, x.size(0), block, block.square());
+      const Moments m = moments_of(drawn, x.size(0), block, block.square());
       mean_error += (m.mean - part(mean)).square().sum(1);
       deviation_error += (m.deviation - part(deviation)).square().sum(1);
     }
@@ -187,6 +190,11 @@ MomentReplicates moment_replicates(const Tensor& generated, const Tensor& refere
     deviation_errors.push_back(deviation_error / static_cast<double>(x.size(1)));
   }
   return {torch::stack(mean_errors), torch::stack(deviation_errors)};
+}
+
+std::vector<double> to_vector(const Tensor& x) {
+  const Tensor flat = x.to(torch::kCPU).contiguous();
+  return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
 }
 
 double percentile(std::vector<double> values, double percent) {

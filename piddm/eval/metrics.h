@@ -1,5 +1,6 @@
 #pragma once
-// How close a set of generated samples is to a set of true ones. Everything on [N,C,H,W], computed in float64.
+// How close a set of generated samples is to a set of true ones. Everything on [N,C,H,W], computed in float64 on the
+// device of the generated samples.
 //
 // Inputs of mmse, smse and sampling_floor are z-scored by the caller (normaliser of the training set), so channels are
 // comparable; then with m(p), s(p) the mean and the unbiased standard deviation over samples at pixel p of one channel,
@@ -28,6 +29,7 @@ ChannelMetric smse(const Tensor& generated, const Tensor& reference);
 /// Share of the cells of a two-valued coefficient on the wrong side of (low+high)/2; a cell that is not finite is
 /// wrong. Same shapes, any rank.
 double misclassified(const Tensor& a, const Tensor& truth, double low, double high);
+Tensor misclassified_shares(const Tensor& a, const Tensor& truth, double low, double high);  ///< of each sample: [N]
 
 /// What MMSE and SMSE come to for a perfect model: 95th percentiles of true data against true data.
 struct Floor {
@@ -54,6 +56,9 @@ struct MomentReplicates {
   Tensor mmse, smse;
 };
 MomentReplicates moment_replicates(const Tensor& generated, const Tensor& reference, const Tensor& counts);
+
+/// The entries of a float64 tensor on any device, in order.
+std::vector<double> to_vector(const Tensor& x);
 
 /// The `percent`-th percentile (0..100), linear between order statistics (position percent/100 * (n-1)). NaN if a value
 /// is NaN.

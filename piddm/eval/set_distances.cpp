@@ -62,7 +62,7 @@ const SetDistances::Reference& SetDistances::reference() const {
   require<DataError>(physical_.size(0) >= 2, "[reference] needs at least 2 true samples, got {}", physical_.size(0));
   auto made = std::make_shared<Reference>();
   const auto z = normalizer_.to_network(physical_).flatten(1);
-  made->directions = slice_directions(z.size(1));
+  made->directions = slice_directions(z.size(1)).to(z.device());
   made->projections = z.matmul(made->directions);
   made->distances = pairwise_distances(z);
   made->apd = average_pairwise_distance(made->distances, torch::ones({z.size(0)}, torch::kFloat64));
@@ -140,10 +140,11 @@ void SetDistances::measure_spectra(json& out, const Tensor& x, const Resamples& 
 void SetDistances::measure_features(json& out, const Tensor& x, const Resamples& resamples) const {
   for (const auto& [metric, true_features] : features_) {
     const auto features = metric.features(x);
-    const double value = frechet_distance(features, true_features).distance;
+    const auto truth = fit_gaussian(true_features);
+    const double value = frechet_distance(fit_gaussian(features), truth).distance;
     out[metric.name] = value;
-    resamples.add(metric.name, value, kFrechetResamples, [&, &other = true_features](int i) {
-      return frechet_distance(features.index_select(0, resamples.indices[i]), other).distance;
+    resamples.add(metric.name, value, kFrechetResamples, [&](int i) {
+      return frechet_distance(fit_gaussian(features.index_select(0, resamples.indices[i])), truth).distance;
     });
   }
 }

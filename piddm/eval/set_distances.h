@@ -5,7 +5,8 @@
 //   spectrum_error, spectrum_error_u, ...   spectrum.h, field channels and their mean
 //   fpd, fpd_a, frechet_teacher      frechet.h in the features of feature_metric.h, where given
 //
-// What depends on the true data alone is computed once, at the first use.
+// What depends on the true data alone is computed once, at the first use. Everything of the size of the fields is on the device of the true data; spectra,
+// features, resamples and splits are small and on the CPU.
 
 #include <memory>
 
@@ -22,7 +23,7 @@ class SetDistances {
 
   void add(const FeatureMetric& metric);
 
-  /// One key a metric for x [N,C,H,W] physical, N >= 2; with resamples also their intervals, in `intervals` under the same keys.
+  /// One key a metric for x [N,C,H,W] like the reference, N >= 2; with resamples also their intervals, in `intervals` under the same keys.
   json measure(const Tensor& x, const Bootstrap& bootstrap, json& intervals) const;
 
   /// 95th percentiles of true data against true data (split_floor): 40 splits, 10 for Frechet distances, whose order in n is taken as that of the leading
@@ -34,7 +35,7 @@ class SetDistances {
   struct Spectrum {
     int64_t channel;
     std::string key;
-    Tensor samples;  ///< [M,K]
+    Tensor samples;  ///< [M,K] on the CPU
   };
   struct Features {
     FeatureMetric metric;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "piddm/core/error.h"
+#include "piddm/eval/metrics.h"
 
 namespace piddm {
 
@@ -12,8 +13,8 @@ constexpr int64_t kBatch = 64;
 constexpr double kRoundOff = 1e-24;
 
 /// Scaled to a mean square of one.
-Tensor hann_window(int64_t n) {
-  const auto window = torch::hann_window(n, torch::kFloat64);
+Tensor hann_window(int64_t n, const torch::TensorOptions& options) {
+  const auto window = torch::hann_window(n, options);
   return window / window.square().mean().sqrt();
 }
 
@@ -29,10 +30,10 @@ Tensor wave_numbers(int64_t h, int64_t w, bool along_x_only) {
 Tensor power(const Tensor& x, bool along_x_only) {
   const int64_t h = x.size(1), w = x.size(2);
   if (along_x_only) {
-    const auto centred = (x - x.mean(1, true)) * hann_window(h).unsqueeze(1);
+    const auto centred = (x - x.mean(1, true)) * hann_window(h, x.options()).unsqueeze(1);
     return (torch::fft::fft(centred, c10::nullopt, 1).abs() / static_cast<double>(h)).square() / static_cast<double>(w);
   }
-  const auto window = hann_window(h).unsqueeze(1) * hann_window(w);
+  const auto window = hann_window(h, x.options()).unsqueeze(1) * hann_window(w, x.options());
   const auto centred = (x - x.mean({1, 2}, true)) * window;
   return (torch::fft::fft2(centred).abs() / static_cast<double>(h * w)).square();
 }
@@ -45,19 +46,19 @@ Tensor sample_spectra(const Tensor& fields, bool along_x_only) {
   const torch::NoGradGuard no_grad;
   const int64_t h = fields.size(1), w = fields.size(2), largest = (along_x_only ? h : std::min(h, w)) / 2;
   const auto k = wave_numbers(h, w, along_x_only).to(torch::kLong).flatten();
+  const auto bin = k.to(fields.device());
   const int64_t bins = k.max().item<int64_t>() + 1;
   std::vector<Tensor> parts;
   for (const auto& part : fields.split(kBatch)) {
-    const auto p = power(part.to(torch::kCPU, torch::kFloat64), along_x_only).flatten(1);
-    const auto binned = torch::zeros({p.size(0), bins}, torch::kFloat64).index_add(1, k, p);
+    const auto p = power(part.to(torch::kFloat64), along_x_only).flatten(1);
+    const auto binned = torch::zeros({p.size(0), bins}, p.options()).index_add(1, bin, p);
     parts.push_back(binned.slice(1, 1, largest + 1));
   }
-  return torch::cat(parts);
+  return torch::cat(parts).to(torch::kCPU);
 }
 
 std::vector<double> power_spectrum(const Tensor& fields, bool along_x_only) {
-  const auto mean = sample_spectra(fields, along_x_only).mean(0).contiguous();
-  return {mean.data_ptr<double>(), mean.data_ptr<double>() + mean.numel()};
+  return to_vector(sample_spectra(fields, along_x_only).mean(0));
 }
 
 double spectrum_error(const Tensor& power, const Tensor& reference) {

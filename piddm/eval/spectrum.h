@@ -14,7 +14,7 @@ namespace piddm {
 /// `fields` is [N,H,W]. Along x alone (averaged over the other axis) for fields in x and t, over both axes otherwise.
 std::vector<double> power_spectrum(const Tensor& fields, bool along_x_only);
 
-/// The same of each sample, [N,K] float64.
+/// The same of each sample, [N,K] float64 on the CPU; computed where the fields are.
 Tensor sample_spectra(const Tensor& fields, bool along_x_only);
 
 /// Distance of two mean spectra [K]: root mean square over wave numbers of log10(P/P_ref), so 0.3 is a factor of 2 on average. Power below 1e-24 of the

@@ -77,7 +77,7 @@ class Comparison {
     const auto& pde = *any().pde;
     held_out_ = pde.sample(data_seed, kHeldOutFirst, std::max(options_.held_out, options_.cases)).to(torch::kFloat32);
     const auto train = pde.sample(data_seed, 0, std::min(experiment.data.n, kMeanFieldSamples));
-    judge_.emplace(any().pde, any().normalizer, held_out_, train.mean(0), options_.solved);
+    judge_.emplace(any().pde, any().normalizer, held_out_, train.mean(0), any().device(), options_.solved);
   }
 
   std::vector<Entrant> entrants() const {

@@ -107,7 +107,7 @@ class Demo {
   void prepare_judge(const StepResult& train_data, const StepResult& held_out) {
     const auto train = load_dataset(train_data.folder / "data.npz").fields;
     judge_.emplace(pde_, Normalizer::fit(train, pde_->channels()), load_dataset(held_out.folder / "data.npz").fields,
-                   train.to(torch::kFloat64).mean(0), options_.solved);
+                   train.to(torch::kFloat64).mean(0), device_, options_.solved);
   }
 
   json samples_step(const std::string& name, const StepResult& trained, const json& method, bool decode) {

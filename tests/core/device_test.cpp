@@ -44,20 +44,38 @@ TEST_F(Threads, AreSet) {
   EXPECT_EQ(describe_machine().at("threads"), 1);
 }
 
-TEST_F(Threads, ZeroTakesEveryCore) {
+TEST_F(Threads, ZeroTakesEveryCoreThatTheEnvironmentGrants) {
   const int cores = describe_machine().at("cores");
   EXPECT_GE(cores, 1);
+  const char* given = std::getenv("OMP_NUM_THREADS");
+  const std::string before = given ? given : "";
+  unsetenv("OMP_NUM_THREADS");
   EXPECT_EQ(set_threads(0), cores);
+  for (const auto& [value, threads] : std::vector<std::pair<std::string, int>>{
+           {"1", 1}, {"100000", cores}, {"0", cores}, {"-3", cores}, {"many", cores}}) {
+    setenv("OMP_NUM_THREADS", value.c_str(), 1);
+    EXPECT_EQ(set_threads(0), threads) << value;
+  }
   EXPECT_EQ(at::get_num_threads(), cores);
+  given ? setenv("OMP_NUM_THREADS", before.c_str(), 1) : unsetenv("OMP_NUM_THREADS");
 }
 
 TEST_F(Threads, TooManyOrNegativeAreRefusedAndChangeNothing) {
-  const int cores = set_threads(0);
+  const int cores = describe_machine().at("cores"), threads = set_threads(0);
   EXPECT_ERROR(set_threads(cores + 1), ExitCode::usage,
                fmt::format("--threads {}: this machine offers {}", cores + 1, cores));
   EXPECT_ERROR(set_threads(1 << 30), ExitCode::usage, "--threads 1073741824");
   EXPECT_ERROR(set_threads(-1), ExitCode::usage, "--threads -1");
-  EXPECT_EQ(at::get_num_threads(), cores);
+  EXPECT_EQ(at::get_num_threads(), threads);
+}
+
+TEST_F(Threads, OneForAWhile) {
+  const int before = set_threads(0);
+  {
+    const OneThread one;
+    EXPECT_EQ(at::get_num_threads(), 1);
+  }
+  EXPECT_EQ(at::get_num_threads(), before);
 }
 
 TEST(Machine, DescriptionIsCompleteAndPrintable) {

@@ -127,6 +127,18 @@ TEST_F(RegressionTest, SolutionWeightDividesTheSampleTermAmongTheChannels) {
   EXPECT_NEAR(term(4), (4 * u + a) / 5, 1e-5 * (u + a));
 }
 
+TEST_F(RegressionTest, PhysicsLooksAtFreshLatentsBesideThoseOfThePairs) {
+  const auto paired = terms_of_chunks(0, 0);
+  const auto fresh = Draws(model_, kSeed, kChunk / 2, 1).normal(1, 0);
+  const auto elsewhere = terms_of({fresh, torch::zeros_like(fresh)}).physics;
+  const auto value = objective({.lambda = 3, .fresh = 0.5, .physics_ramp = 1}).loss(1);
+  const double expected = (2 * paired.physics + elsewhere) / 3;
+  EXPECT_GT(std::abs(elsewhere - paired.physics), 1e-3 * paired.physics);
+  EXPECT_NEAR(value.terms[0].second.item<double>(), paired.sample, 1e-5 * paired.sample);
+  EXPECT_NEAR(value.terms[1].second.item<double>(), expected, 1e-5 * expected);
+  EXPECT_NEAR(total(value), paired.sample + 3 * expected, 1e-5 * total(value));
+}
+
 TEST_F(RegressionTest, SpreadComparesTheDeviationsOfEachEntryOverTheBatch) {
   const auto pairs = source_.chunk(0);
   const auto deviation = [](const Tensor& x) { return x.detach().to(torch::kFloat64).std(0); };
@@ -283,6 +295,7 @@ TEST_F(RegressionTest, RefusesSenselessWeights) {
   EXPECT_ERROR(objective({.lambda = -1}), ExitCode::usage, "distill.loss.lambda");
   EXPECT_ERROR(objective({.boundary = -1}), ExitCode::usage, "distill.loss.boundary");
   EXPECT_ERROR(objective({.error = -1}), ExitCode::usage, "distill.loss.error");
+  EXPECT_ERROR(objective({.fresh = -1}), ExitCode::usage, "distill.loss.fresh");
   EXPECT_ERROR(objective({.spread = -1}), ExitCode::usage, "distill.loss.spread");
   EXPECT_ERROR(objective({.physics_ramp = 0}), ExitCode::usage, "physics_ramp");
   EXPECT_ERROR(objective({.residual_target = -1}), ExitCode::usage, "distill.loss.residual_target");
