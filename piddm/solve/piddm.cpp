@@ -6,6 +6,7 @@
 #include "piddm/core/log.h"
 #include "piddm/core/progress.h"
 #include "piddm/core/stopwatch.h"
+#include "piddm/numerics/smooth_fill.h"
 
 namespace piddm {
 
@@ -42,6 +43,7 @@ PiddmMethod::PiddmMethod(const Model& model, const PiddmOptions& options)
                       "[piddm] this model is a teacher; distil it first, or use the method teacher");
   require<UsageError>(options.batch >= 1, "method.batch: must be at least 1, got {}", options.batch);
   require<UsageError>(options.starts >= 1, "method.starts: must be at least 1, got {}", options.starts);
+  require<UsageError>(options.reach >= 0, "method.reach: must not be negative, got {}", options.reach);
   require<UsageError>(options.spread >= 0, "method.spread: must not be negative, got {}", options.spread);
   require<UsageError>(options.anneal >= 0 && options.anneal < 1, "method.anneal: must be in [0,1), got {}",
                       options.anneal);
@@ -84,7 +86,7 @@ Samples PiddmMethod::solve(const Observation& observation, uint64_t seed) {
     const auto e = best_latents(part, seed, at);
     torch::NoGradGuard no_grad;
     const auto z = output(e, part);
-    parts.push_back(options_.hard ? part.mixed(z) : z);
+    parts.push_back(options_.hard ? completed(z, part) : z);
     progress.advance(part.mask.size(0));
   }
   if (options_.task.tolerance > 0) report_evaluations(evaluations_);
@@ -139,6 +141,26 @@ Tensor PiddmMethod::starts_of(const Target& target, uint64_t seed, int64_t first
 }
 
 Tensor PiddmMethod::output(const Tensor& e, const Target&) const { return student_(e); }
+
+Tensor PiddmMethod::completed(const Tensor& z, const Target& target) const {
+  const auto& pde = *model_.pde;
+  const auto share = target.exact.mean({2, 3}, true);
+  const auto in_part = ((share > 0) & (share < 1)).to(z.scalar_type());  // [B,C,1,1]
+  for (int64_t c = 0; c < pde.num_channels(); ++c)
+    if (pde.channels()[static_cast<size_t>(c)].scalar) in_part.select(1, c).zero_();
+  if (options_.reach == 0 || in_part.sum().item<double>() == 0) return target.mixed(z);
+  const auto x = z + in_part * smooth_fill(target.values - z, target.exact, options_.reach);
+  return target.mixed(model_.normalizer.to_network(admissible(model_.normalizer.to_physical(x))));
+}
+
+Tensor PiddmMethod::admissible(const Tensor& x) const {
+  const auto& pde = *model_.pde;
+  const auto out = model_.heads.constrained ? pde.constrain(x) : x.clone();
+  for (int64_t c = 0; c < pde.num_channels(); ++c)
+    if (const auto& values = pde.channels()[static_cast<size_t>(c)].two_valued)
+      out.select(1, c).clamp_(values->first, values->second);
+  return out;
+}
 
 Tensor PiddmMethod::rows(const Tensor& e, const Target& target, double lambda) const {
   const auto z = output(e, target);

@@ -4,6 +4,8 @@
 //   generate   x = d(e);  refine: e <- e - eta grad_e ||R(d(e))||^2, N_f times     (+ boundary ||B||^2 if asked for, in both)
 //   solve      min_e  ||M (d(e) - x')||^2 + lambda ||R(x_mix)||^2,   x_mix = M x' + (1-M) d(e)
 //              x = x_mix at the end (hard replacement), or d(e) with the replacement off; M in x_mix leaves noisy values out (target.h)
+//              what is left of the misfit in a field that is known in part is carried to the entries around the known ones first:
+//              x_mix = M x' + (1-M) (d(e) + c),  c the smoothest field with c = x' - d(e) where M = 1 (numerics/smooth_fill.h)
 //
 // Both terms are per-sample means: the first over the observed entries in network units, the second in the PDE's unit of R or, preconditioned,
 // over L^-1 r / std(u), L the PDE's fast solver: the error of u that the residual stands for, so that lambda weighs errors of one kind. The objective
@@ -33,6 +35,7 @@ struct PiddmOptions {
   double boundary = 0;
   bool precondition = true;
   bool hard = true;
+  double reach = 8;
   double spread = 0.1;
   double anneal = 0.25;
   int64_t starts = 1;
@@ -50,6 +53,8 @@ struct PiddmOptions {
     f("precondition", precondition,
       "measure the residual by the solution error it stands for, where the PDE has a fast solver");
     f("hard", hard, "replace observed entries in the sample");
+    f("reach", reach,
+      "with hard: entries over which the misfit left at observed ones is carried to the others at the end; 0: none");
     f("spread", spread, "tasks: standard deviation of the latents that the search starts from; a sample has 1");
     f("anneal", anneal, "tasks: share of task.iterations in which lambda is a tenth of itself; 0: none");
     f("starts", starts, "tasks: latents optimised for each case, the best is kept; each takes task.iterations");
@@ -77,6 +82,12 @@ class PiddmMethod : public Method {
 
   /// The student's answer to latents, for samples of which `target` is known.
   Tensor output(const Tensor& e, const Target& target) const;
+
+  /// z with the known values in it, and their misfit carried on.
+  Tensor completed(const Tensor& z, const Target& target) const;
+
+  /// Physical fields within what the student's heads would allow: walls and initial slices, between the values of a two-valued coefficient.
+  Tensor admissible(const Tensor& x) const;
 
   /// Residual (and boundary) rows, |rows|^2 their weighted mean square: [B,M].
   Tensor physics_rows(const Tensor& z, bool precondition) const;

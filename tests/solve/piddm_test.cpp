@@ -1,5 +1,6 @@
 #include "piddm/solve/piddm.h"
 
+#include "piddm/numerics/smooth_fill.h"
 #include "tests/testing.h"
 #include "tests/tiny.h"
 
@@ -187,6 +188,27 @@ TEST(Piddm, HardReplacementReturnsWhatWasObserved) {
       EXPECT_GT(largest(mask * (soft - truth).select(1, c)), 1e-3 * unit) << task_name(task) << c;
     }
   }
+}
+
+TEST(Piddm, CarriesTheMisfitToTheEntriesAroundTheKnownOnes) {
+  const auto model = testing::tiny_student(testing::all_heads());
+  const auto solved = [&](Task task, bool hard, double reach) {
+    auto options = quick(0);
+    options.hard = hard, options.reach = reach;
+    const auto observation = observe(task, testing::tiny_data(3), *model.pde, kSeed);
+    return std::pair{observation, PiddmMethod(model, options).solve(observation, kSeed).x};
+  };
+  const auto [observation, soft] = solved(Task::reconstruct, false, 8);
+  const auto mask = observation.mask, known = observation.values.to(torch::kFloat32);
+  const auto misfit = model.normalizer.to_network(known) - model.normalizer.to_network(soft);
+  const auto filled = model.normalizer.to_physical(model.normalizer.to_network(soft) +
+                                                   smooth_fill(misfit, mask.to(torch::kFloat32), 8));
+  const auto expected =
+      torch::where(mask > 0, known, torch::stack({filled.select(1, 0), filled.select(1, 1).clamp(3, 12)}, 1));
+  const auto hard = solved(Task::reconstruct, true, 8).second;
+  EXPECT_LT(testing::relative_error(hard, expected), 1e-4);
+  EXPECT_GT(testing::relative_error(solved(Task::reconstruct, true, 0).second, expected), 1e-3);
+  EXPECT_TRUE(torch::equal(solved(Task::forward, true, 8).second, solved(Task::forward, true, 0).second));
 }
 
 TEST(Piddm, SolvingLowersTheObjective) {
@@ -392,6 +414,9 @@ TEST(Piddm, RefusesTeachersAndSenselessOptions) {
   options = {};
   options.starts = 0;
   EXPECT_ERROR(PiddmMethod(testing::tiny_student(), options), ExitCode::usage, "method.starts");
+  options = {};
+  options.reach = -1;
+  EXPECT_ERROR(PiddmMethod(testing::tiny_student(), options), ExitCode::usage, "method.reach");
   const Observation wrong{torch::zeros({1, 2, 8, 8}), torch::ones({1, 2, 8, 8})};
   EXPECT_ERROR(PiddmMethod(testing::tiny_student(), {}).solve(wrong, kSeed), ExitCode::data, "expected (B,2,16,16)");
 }
