@@ -53,6 +53,7 @@ json read_step(const StepResult& step, const std::string& file) {
 
 Workbench::Workbench(fs::path root, const WorkbenchOptions& options, torch::Device device, Recipe::Mode mode)
     : recipe_(std::move(root), mode), options_(options), device_(device), machine_{{"device", device.str()}} {
+  if (options.device != "models") resolve_device(options.device);    // wrong names are refused before anything runs
   if (device.is_cpu()) machine_["threads"] = at::get_num_threads();  // sums of a GPU do not depend on them
   if (!options.poseidon.empty()) poseidon_ = std::make_unique<ScotEncoder>(load_poseidon(options.poseidon, device));
 }
@@ -160,7 +161,8 @@ const Judge& Workbench::judge_of(const Entry& entry) {
                : truth.to(torch::kFloat64).mean(0);
   const auto found = features_.find(experiment.pde.name);
   const auto& teacher = load(teacher_step(found == features_.end() ? experiment : found->second, false));
-  judge = std::make_unique<Judge>(pde, teacher.normalizer, truth, mean, device_, options_.solved);
+  const auto device = options_.device == "models" ? device_ : resolve_device(options_.device);
+  judge = std::make_unique<Judge>(pde, teacher.normalizer, truth, mean, device, options_.solved);
   if (poseidon_)
     for (const auto& metric : poseidon_metrics(*poseidon_, *pde)) judge->add(metric);
   if (found != features_.end() && own_grid) judge->add(teacher_metric(teacher, *pde));

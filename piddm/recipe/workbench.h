@@ -43,6 +43,7 @@ struct WorkbenchOptions {
   int64_t solved = 128;
   int64_t resamples = 200;
   std::string poseidon = {};
+  std::string device = "models";
 
   template <class V>
   void fields(V&& f) {
@@ -50,6 +51,8 @@ struct WorkbenchOptions {
     f("solved", solved, "samples compared with the solution of their own coefficients");
     f("resamples", resamples, "bootstrap resamples behind the intervals; 0: none");
     f("poseidon", poseidon, "folder of a Poseidon checkpoint, for FPD; empty: the stand-in frechet_teacher alone");
+    f("device", device,
+      "where samples are judged: models (where those are), or cpu, if the GPU has no memory to spare");
   }
 };
 

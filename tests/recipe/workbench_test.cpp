@@ -75,6 +75,14 @@ TEST_F(WorkbenchTest, AnotherJudgeLooksAtTheSameModels) {
   EXPECT_THAT(testing::new_steps(before, steps()), UnorderedElementsAre("darcy generate teacher"));
 }
 
+TEST_F(WorkbenchTest, TheJudgesDeviceIsChecked) {
+  const auto usual = bench().result(teacher());
+  options_.judge.device = "cpu";
+  EXPECT_EQ(bench().result(teacher()).at("pde_error"), usual.at("pde_error"));
+  options_.judge.device = "gpu";
+  EXPECT_ERROR(bench(), ExitCode::usage, "--device gpu: expected");
+}
+
 TEST_F(WorkbenchTest, ATeacherStoppedHalfWayContinues) {
   auto entry = teacher();
   entry.experiment.train.snapshots = {3};
