@@ -54,7 +54,7 @@ Tensor StudentObjective::distance(const Tensor& x, const Tensor& x0) const {
   const auto square = (x - x0).square();
   const double c = options_.huber;
   const auto error = c > 0 ? 2 * c * ((square + c * c).sqrt() - c) : square;
-  const auto mean = (error * channel_weights_.to(error.device(), error.scalar_type())).mean();
+  auto mean = (error * channel_weights_.to(error.device(), error.scalar_type())).mean();
   if (options_.spread == 0 || x.size(0) < 2) return mean;
   return mean + options_.spread * (deviation(x) - deviation(x0)).square().mean();
 }
@@ -81,10 +81,10 @@ Loss StudentObjective::assemble(const std::string& name, const Tensor& match, co
   if (const double weight = ramp * options_.boundary; weight > 0 && physics.boundary.defined())
     parts.push_back((weight / unit) * physics.boundary.mean());
   Loss loss{{}, {{name, match.detach()}, {"pde_error", pde_error.detach()}}};
-  if (physics.boundary.defined()) loss.terms.push_back({"boundary", physics.boundary.mean().detach()});
+  if (physics.boundary.defined()) loss.terms.emplace_back("boundary", physics.boundary.mean().detach());
   if (options_.error > 0) {
     const auto error = implied_error(pde, frozen()).mean() / unit;
-    loss.terms.push_back({"error", error.detach()});
+    loss.terms.emplace_back("error", error.detach());
     if (ramp > 0) parts.push_back(ramp * options_.error * error);
   }
   loss.total = joined(match, parts);
@@ -92,7 +92,7 @@ Loss StudentObjective::assemble(const std::string& name, const Tensor& match, co
 }
 
 Loss StudentObjective::with_physics(const std::string& name, const Tensor& match, const Tensor& x, int64_t step) {
-  const auto loss = assemble(name, match, x, ramp(step));
+  auto loss = assemble(name, match, x, ramp(step));
   residual_ = loss.terms[1].second;
   return loss;
 }

@@ -27,7 +27,7 @@ StepResult Recipe::step(const std::string& name, const json& settings, const std
   for (const auto& input : inputs) identity["inputs"].push_back(input.key);
   const std::string key = name + "-" + sha256_hex(identity.dump()).substr(0, 16);
   const auto done = root_ / "steps" / key, unfinished = root_ / "steps" / ("unfinished-" + key);
-  const StepResult result{key, done, fs::exists(done / "step.json")};
+  StepResult result{key, done, fs::exists(done / "step.json")};
   if (mode_ == Mode::plan) add_to_plan(name, result, expected);
   if (result.done && running() && seen_.insert(key).second) spdlog::info("{:<28} already done", name);
   if (result.done || !running()) return result;

@@ -134,7 +134,7 @@ Tensor PiddmMethod::starts_of(const Target& target, uint64_t seed, int64_t first
     latents.push_back(options_.spread * model_.latents(seed, Stream::tasks, first + j * kDraw, cases));
     if (tried > starts) values.push_back(task_loss(latents.back(), target).nan_to_num(INFINITY));
   }
-  const auto all = torch::stack(latents, 1).flatten(0, 1);
+  auto all = torch::stack(latents, 1).flatten(0, 1);
   if (tried == starts) return all;
   const auto best = std::get<1>(torch::stack(values, 1).topk(starts, 1, /*largest=*/false));
   return all.index_select(0, (torch::arange(cases, best.options()).unsqueeze(1) * tried + best).flatten());
@@ -155,7 +155,7 @@ Tensor PiddmMethod::completed(const Tensor& z, const Target& target) const {
 
 Tensor PiddmMethod::admissible(const Tensor& x) const {
   const auto& pde = *model_.pde;
-  const auto out = model_.heads.constrained ? pde.constrain(x) : x.clone();
+  auto out = model_.heads.constrained ? pde.constrain(x) : x.clone();
   for (int64_t c = 0; c < pde.num_channels(); ++c)
     if (const auto& values = pde.channels()[static_cast<size_t>(c)].two_valued)
       out.select(1, c).clamp_(values->first, values->second);
@@ -165,7 +165,7 @@ Tensor PiddmMethod::admissible(const Tensor& x) const {
 Tensor PiddmMethod::rows(const Tensor& e, const Target& target, double lambda) const {
   const auto z = output(e, target);
   const auto known = target.mask.sum({1, 2, 3}, true).clamp_min(1);
-  const auto misfit = ((target.weight / known).sqrt() * (z - target.values)).flatten(1);
+  auto misfit = ((target.weight / known).sqrt() * (z - target.values)).flatten(1);
   if (lambda == 0) return misfit;
   const auto physics = physics_rows(options_.hard ? target.mixed(z) : z, preconditioned(options_, *model_.pde));
   return torch::cat({misfit, std::sqrt(lambda) * physics}, 1);
