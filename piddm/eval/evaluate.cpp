@@ -164,7 +164,7 @@ json Judge::task(const Samples& solved, const Tensor& truth, const Observation& 
     report.mean("rel_l2_" + channel.name, length(x - true_x) / length(true_x));
     if (channel.two_valued) {
       const auto [low, high] = *channel.two_valued;
-      report.mean("misclassified", misclassified_shares(x.select(1, c), true_x.select(1, c), low, high));
+      report.mean("misclassified", misclassified(x.select(1, c), true_x.select(1, c), low, high));
     }
   }
   const auto given = normalizer_.to_network(torch::where(mask > 0, here(observation.values), x));

@@ -116,15 +116,6 @@ ChannelMetric upper_percentile(const Tensor& values, double factor) {
   return metric;
 }
 
-/// 1 where a cell of a two-valued coefficient is on the wrong side or not finite, else 0.
-Tensor wrong_cells(const Tensor& a, const Tensor& truth, double low, double high) {
-  require<DataError>(a.defined() && truth.defined() && a.numel() > 0 && a.sizes() == truth.sizes(),
-                     "[misclassified] needs two equal, non-empty shapes");
-  const double middle = (low + high) / 2;
-  const Tensor wrong = (a > middle).ne(truth.to(a.device()) > middle).logical_or(torch::isfinite(a).logical_not());
-  return wrong.to(torch::kFloat64);
-}
-
 }  // namespace
 
 ChannelMetric mmse(const Tensor& generated, const Tensor& reference) {
@@ -137,12 +128,12 @@ ChannelMetric smse(const Tensor& generated, const Tensor& reference) {
   return squared_difference(generated, reference, [](const Tensor& x) { return x.std(0, /*unbiased=*/true); });
 }
 
-double misclassified(const Tensor& a, const Tensor& truth, double low, double high) {
-  return wrong_cells(a, truth, low, high).mean().item<double>();
-}
-
-Tensor misclassified_shares(const Tensor& a, const Tensor& truth, double low, double high) {
-  return wrong_cells(a, truth, low, high).flatten(1).mean(1);
+Tensor misclassified(const Tensor& a, const Tensor& truth, double low, double high) {
+  require<DataError>(a.defined() && truth.defined() && a.numel() > 0 && a.dim() >= 2 && a.sizes() == truth.sizes(),
+                     "[misclassified] needs two equal, non-empty shapes (N,...)");
+  const double middle = (low + high) / 2;
+  const Tensor wrong = (a > middle).ne(truth.to(a.device()) > middle).logical_or(torch::isfinite(a).logical_not());
+  return wrong.to(torch::kFloat64).flatten(1).mean(1);
 }
 
 Floor sampling_floor(const Tensor& true_data, int64_t n_generated, int64_t n_reference, uint64_t seed, int repeats) {

@@ -26,10 +26,9 @@ ChannelMetric mmse(const Tensor& generated, const Tensor& reference);
 /// Mean squared difference of pixelwise unbiased standard deviations; N, M >= 2.
 ChannelMetric smse(const Tensor& generated, const Tensor& reference);
 
-/// Share of the cells of a two-valued coefficient on the wrong side of (low+high)/2; a cell that is not finite is
-/// wrong. Same shapes, any rank.
-double misclassified(const Tensor& a, const Tensor& truth, double low, double high);
-Tensor misclassified_shares(const Tensor& a, const Tensor& truth, double low, double high);  ///< of each sample: [N]
+/// [N], share of the cells of each sample's two-valued coefficient on the wrong side of (low+high)/2; a cell that is
+/// not finite is wrong. Same shapes [N,...].
+Tensor misclassified(const Tensor& a, const Tensor& truth, double low, double high);
 
 /// What MMSE and SMSE come to for a perfect model: 95th percentiles of true data against true data.
 struct Floor {

@@ -70,13 +70,15 @@ TEST(Metrics, NameWrongShapes) {
 }
 
 TEST(Misclassified, CountsCellsOnTheWrongSideOfTheMiddle) {
-  const Tensor truth = torch::tensor({3.0, 3.0, 12.0, 12.0, 3.0});
-  EXPECT_DOUBLE_EQ(misclassified(torch::tensor({3.0, 7.4, 7.6, 20.0, -5.0}), truth, 3, 12), 0.0);
-  EXPECT_DOUBLE_EQ(misclassified(torch::tensor({7.6, 3.0, 7.4, 12.0, 3.0}), truth, 3, 12), 0.4);
-  EXPECT_DOUBLE_EQ(misclassified(torch::tensor({std::nan(""), 3.0, std::numeric_limits<double>::infinity(), 12.0, 3.0}),
-                                 truth, 3, 12),
-                   0.4);
-  EXPECT_ERROR(misclassified(torch::zeros({2}), truth, 3, 12), ExitCode::data, "equal, non-empty shapes");
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  const Tensor truth = torch::tensor({3.0, 3.0, 12.0, 12.0, 3.0}).expand({3, 5});
+  const Tensor a =
+      torch::tensor({3.0, 7.4, 7.6, 20.0, -5.0, 7.6, 3.0, 7.4, 12.0, 3.0, std::nan(""), 3.0, kInf, 12.0, 3.0})
+          .view({3, 5});
+  const Tensor shares = misclassified(a, truth, 3, 12);
+  for (const auto& [sample, share] : std::vector<std::pair<int64_t, double>>{{0, 0.0}, {1, 0.4}, {2, 0.4}})
+    EXPECT_DOUBLE_EQ(shares[sample].item<double>(), share) << sample;
+  EXPECT_ERROR(misclassified(torch::zeros({3, 2}), truth, 3, 12), ExitCode::data, "equal, non-empty shapes");
 }
 
 // With P independent Gaussian pixels MMSE is variance (1/n + 1/m) chi2_P / P. Here each of four channels is one pixel:
