@@ -7,7 +7,9 @@
 #include "piddm/eval/table.h"
 #include "piddm/lab/lab.h"
 #include "piddm/recipe/cost.h"
+#include "piddm/recipe/table_merge.h"
 #include "piddm/recipe/table_report.h"
+#include "piddm/recipe/table_run.h"
 
 namespace piddm::cli {
 
@@ -159,7 +161,7 @@ void write_page(const Options& o) {
       sections.push_back(table_section(report, folder));
       continue;
     }
-    ReportSection section{.id = name, .title = name + " (" + summary + ")", .details = report.at("options")};
+    ReportSection section{.id = name, .title = fmt::format("{} ({})", name, summary), .details = report.at("options")};
     for (const auto& file : fs::directory_iterator(folder))
       if (file.path().extension() == ".png") section.pictures.push_back({file.path(), file.path().stem().string()});
     sections.push_back(section);

@@ -1,9 +1,7 @@
 #pragma once
-// A finished table as text, files and section of the HTML report. Rows of a report: {"labels": {"pde", "task", "method", "setting"?}, "metrics",
-// "deviation" (over seeds) or "intervals" (bootstrap), "paper" | null, or "refused" / "failed": why}.
+// The report of a table (its rows: table_rows.h) as text, files and section of the HTML page.
 
 #include "piddm/recipe/html_report.h"
-#include "piddm/recipe/tables.h"
 
 namespace piddm {
 
@@ -16,17 +14,7 @@ std::string format_table(const json& report);
 /// report.json, table.md, table.csv, table.tex in `out`.
 void write_table(const json& report, const std::filesystem::path& out);
 
-/// One report of several of the same table, e.g. one a PDE from different machines or days: rows with the same labels are taken from the later one. Options,
-/// machine and seconds of each are kept under "merged". A UsageError for reports of different tables.
-json merge_reports(const std::vector<json>& reports);
-
 /// The report in `folder` with the pictures beside it.
 ReportSection table_section(const json& report, const std::filesystem::path& folder);
-
-/// "12 s", "3.4 min", "2.1 h".
-std::string format_duration(double seconds);
-
-/// The steps of a plan with what they took or may take, and the sum of what is missing.
-std::string format_plan(const std::vector<PlannedStep>& plan);
 
 }  // namespace piddm

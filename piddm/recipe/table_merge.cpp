@@ -1,0 +1,63 @@
+#include "piddm/recipe/table_merge.h"
+
+#include <algorithm>
+#include <map>
+
+#include "piddm/recipe/table_rows.h"
+#include "piddm/recipe/tables.h"
+
+namespace piddm {
+
+namespace {
+
+/// Rows sorted by their labels, each label's values in the order in which they first appear.
+json in_order(const json& rows) {
+  std::vector<std::pair<std::vector<size_t>, json>> ranked;
+  std::map<std::string, std::vector<json>> values;
+  for (const auto& row : rows) {
+    std::vector<size_t> ranks;
+    for (const auto& label : kRowLabels) {
+      auto& known = values[label];
+      const auto value = labels_of(row).value(label, json(""));
+      const auto found = std::find(known.begin(), known.end(), value);
+      ranks.push_back(static_cast<size_t>(found - known.begin()));
+      if (found == known.end()) known.push_back(value);
+    }
+    ranked.emplace_back(ranks, row);
+  }
+  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  json out = json::array();
+  for (const auto& [ranks, row] : ranked) out.push_back(row);
+  return out;
+}
+
+}  // namespace
+
+json merge_reports(const std::vector<json>& reports) {
+  require<UsageError>(!reports.empty(), "merge: name at least one report");
+  json out = reports.front();
+  out["merged"] = json::array();
+  for (const auto& report : reports) {
+    require<UsageError>(report.at("experiment") == out.at("experiment"), "merge: a report of {} and one of {}",
+                        out.at("experiment").get<std::string>(), report.at("experiment").get<std::string>());
+    for (const auto& row : report.at("rows")) {
+      auto& rows = out["rows"];
+      const auto same =
+          std::find_if(rows.begin(), rows.end(), [&](const json& r) { return labels_of(r) == labels_of(row); });
+      if (same == rows.end())
+        rows.push_back(row);
+      else
+        *same = row;
+    }
+    for (const auto& [pde, floor] : report.at("floors").items())
+      if (!floor.empty()) out["floors"][pde] = floor;
+    out["merged"].push_back(
+        {{"options", report.at("options")}, {"machine", report.at("machine")}, {"seconds", report.at("seconds")}});
+  }
+  out["rows"] = in_order(out.at("rows"));
+  const auto recipe = table_registry().at(out.at("experiment").get<std::string>())();
+  if (!recipe.reference.empty()) add_ratios(out["rows"], recipe.reference, "metrics", out.at("floors"));
+  return out;
+}
+
+}  // namespace piddm

@@ -1,0 +1,14 @@
+#pragma once
+// Reports of one table made in parts, as one: a PDE a machine, or a method a day.
+
+#include <vector>
+
+#include "piddm/core/fields.h"
+
+namespace piddm {
+
+/// Rows with the same labels are taken from the later report, and rows are grouped by their labels. Options, machine and seconds of each report are kept
+/// under "merged". Ratios to the reference method are taken anew, so that it may be in another report. A UsageError for reports of different tables.
+json merge_reports(const std::vector<json>& reports);
+
+}  // namespace piddm

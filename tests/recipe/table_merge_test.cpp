@@ -1,0 +1,56 @@
+#include "piddm/recipe/table_merge.h"
+
+#include "piddm/recipe/table_options.h"
+#include "piddm/recipe/table_report.h"
+#include "tests/testing.h"
+
+namespace piddm {
+namespace {
+
+using ::testing::ElementsAre;
+
+json tiny_report(const std::string& pde, const std::vector<std::string>& methods, double pde_error) {
+  json report = {{"experiment", "table-generative"}, {"summary", "s"},       {"reading", "r"}, {"caveat", ""},
+                 {"columns", {"pde_error"}},         {"rows", json::array()}};
+  report["floors"] = {{pde, {{"mmse", 0.5}}}};
+  report["options"] = write_fields(table_options(Scale::smoke));
+  report["machine"] = {{"cpu", pde}};
+  report["seconds"] = 1;
+  for (const auto& method : methods)
+    report["rows"].push_back({{"labels", {{"pde", pde}, {"task", "generate"}, {"method", method}}},
+                              {"metrics", {{"pde_error", pde_error}}},
+                              {"paper", nullptr}});
+  return report;
+}
+
+TEST(TableMerge, LaterRowsWin) {
+  const auto merged = merge_reports({tiny_report("darcy", {"teacher", "eci"}, 1),
+                                     tiny_report("poisson", {"teacher"}, 2), tiny_report("darcy", {"eci"}, 3)});
+  ASSERT_EQ(merged.at("rows").size(), 3u);
+  EXPECT_EQ(merged.at("rows")[0].at("metrics").at("pde_error"), 1);
+  EXPECT_EQ(merged.at("rows")[1].at("metrics").at("pde_error"), 3);
+  EXPECT_EQ(merged.at("rows")[1].at("metrics").at("pde_error_ratio"), 3);  // to the teacher of another report
+  EXPECT_EQ(merged.at("rows")[2].at("labels").at("pde"), "poisson");
+  EXPECT_EQ(merged.at("floors").size(), 2u);
+  EXPECT_EQ(merged.at("merged").size(), 3u);
+  EXPECT_EQ(merged.at("merged")[1].at("machine").at("cpu"), "poisson");
+  EXPECT_EQ(table_of(merged).num_rows(), 3u);
+  auto other = tiny_report("darcy", {"teacher"}, 1);
+  other["experiment"] = "table-compute";
+  EXPECT_ERROR(merge_reports({tiny_report("darcy", {"teacher"}, 1), other}), ExitCode::usage,
+               "a report of table-generative and one of table-compute");
+  EXPECT_ERROR(merge_reports({}), ExitCode::usage, "at least one report");
+}
+
+TEST(TableMerge, RowsAreGroupedByTheirLabels) {
+  const auto merged = merge_reports({tiny_report("darcy", {"piddm-1"}, 1), tiny_report("poisson", {"piddm-1"}, 1),
+                                     tiny_report("poisson", {"teacher"}, 1), tiny_report("darcy", {"teacher"}, 1)});
+  std::vector<std::string> order;
+  for (const auto& row : merged.at("rows"))
+    order.push_back(row.at("labels").at("pde").get<std::string>() + " " +
+                    row.at("labels").at("method").get<std::string>());
+  EXPECT_THAT(order, ElementsAre("darcy piddm-1", "darcy teacher", "poisson piddm-1", "poisson teacher"));
+}
+
+}  // namespace
+}  // namespace piddm
