@@ -31,6 +31,22 @@ json in_order(const json& rows) {
   return out;
 }
 
+/// Where its rows come from: itself, or what it was merged from.
+json parts_of(const json& report) {
+  if (report.contains("merged")) return report.at("merged");
+  return json::array(
+      {{{"options", report.at("options")}, {"machine", report.at("machine")}, {"seconds", report.at("seconds")}}});
+}
+
+void take(json& rows, const json& row) {
+  const auto same =
+      std::find_if(rows.begin(), rows.end(), [&](const json& r) { return labels_of(r) == labels_of(row); });
+  if (same == rows.end())
+    rows.push_back(row);
+  else
+    *same = row;
+}
+
 }  // namespace
 
 json merge_reports(const std::vector<json>& reports) {
@@ -40,19 +56,17 @@ json merge_reports(const std::vector<json>& reports) {
   for (const auto& report : reports) {
     require<UsageError>(report.at("experiment") == out.at("experiment"), "merge: a report of {} and one of {}",
                         out.at("experiment").get<std::string>(), report.at("experiment").get<std::string>());
-    for (const auto& row : report.at("rows")) {
-      auto& rows = out["rows"];
-      const auto same =
-          std::find_if(rows.begin(), rows.end(), [&](const json& r) { return labels_of(r) == labels_of(row); });
-      if (same == rows.end())
-        rows.push_back(row);
-      else
-        *same = row;
+    const auto first = out["merged"].size();
+    for (auto row : report.at("rows")) {
+      if (row.contains("part"))
+        row["part"] = first + row.at("part").get<size_t>();
+      else if (!report.contains("merged"))
+        row["part"] = first;
+      take(out["rows"], row);
     }
+    for (const auto& part : parts_of(report)) out["merged"].push_back(part);
     for (const auto& [pde, floor] : report.at("floors").items())
       if (!floor.empty()) out["floors"][pde] = floor;
-    out["merged"].push_back(
-        {{"options", report.at("options")}, {"machine", report.at("machine")}, {"seconds", report.at("seconds")}});
   }
   out["rows"] = in_order(out.at("rows"));
   const auto recipe = table_registry().at(out.at("experiment").get<std::string>())();

@@ -1,6 +1,7 @@
 #pragma once
 // The rows of a table's report: {"labels": {"pde", "task", "method", "setting"?}, "count", "metrics", "deviation" (over seeds) or "intervals" (bootstrap),
-// "paper" | null, or instead of metrics "refused" / "failed": why}. "seeds" is there while some are not finished.
+// "paper" | null, or instead of metrics "refused" / "failed": why}. "seeds" is there while some are not finished, "part" in merged
+// reports (table_merge.h).
 
 #include <string>
 #include <vector>

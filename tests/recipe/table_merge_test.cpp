@@ -42,6 +42,16 @@ TEST(TableMerge, LaterRowsWin) {
   EXPECT_ERROR(merge_reports({}), ExitCode::usage, "at least one report");
 }
 
+TEST(TableMerge, ARowSaysWhichReportItIsFrom) {
+  const auto two = merge_reports({tiny_report("darcy", {"teacher", "eci"}, 1), tiny_report("poisson", {"eci"}, 2)});
+  const auto merged = merge_reports({tiny_report("burgers", {"eci"}, 3), two});
+  ASSERT_EQ(merged.at("merged").size(), 3u);
+  for (const auto& row : merged.at("rows")) {
+    const auto& part = merged.at("merged").at(row.at("part").get<size_t>());
+    EXPECT_EQ(part.at("machine").at("cpu"), row.at("labels").at("pde"));
+  }
+}
+
 TEST(TableMerge, RowsAreGroupedByTheirLabels) {
   const auto merged = merge_reports({tiny_report("darcy", {"piddm-1"}, 1), tiny_report("poisson", {"piddm-1"}, 1),
                                      tiny_report("poisson", {"teacher"}, 1), tiny_report("darcy", {"teacher"}, 1)});
