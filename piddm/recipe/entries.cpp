@@ -22,13 +22,18 @@ json overlaid(json base, const json& overlay) {
   return base;
 }
 
+/// lambda_train of PIDM and D-Flow: the experiment's own for PIDM if it names one, else the student's, whose heads may bear more.
+double baseline_lambda(const Experiment& experiment) {
+  return experiment.pidm.lambda > 0 ? experiment.pidm.lambda : experiment.distill.loss.lambda;
+}
+
 /// Weights of the physics as the experiment has them: lambda_train, and for guidance a tenth of the step of its refinement: with all of it, the
 /// paper's choice, lambda times the largest curvature of the residual is 6 to 11 on our PDEs (above 2 a step overshoots) and samples diverge.
 json physics_options(const Experiment& experiment, const std::string& method) {
   const auto& loss = experiment.distill.loss;
   const double boundary = loss.lambda > 0 ? loss.boundary / loss.lambda : 0;
   if (method == "diffusionpde") return {{"eta", experiment.solve.refine.step / 10}, {"boundary", boundary}};
-  if (method == "dflow") return {{"lambda", loss.lambda}, {"boundary", boundary}};
+  if (method == "dflow") return {{"lambda", baseline_lambda(experiment)}, {"boundary", boundary}};
   return json::object();
 }
 
@@ -47,7 +52,7 @@ Experiment plain(Experiment experiment, bool physics) {
 
 Experiment with_pidm(Experiment experiment) {
   const auto& loss = experiment.distill.loss;
-  experiment.pidm.lambda = loss.lambda;
+  experiment.pidm.lambda = baseline_lambda(experiment);
   experiment.pidm.boundary = loss.lambda > 0 ? loss.boundary / loss.lambda : 0;
   return experiment;
 }

@@ -86,6 +86,22 @@ TEST(Tables, ComputeMatchedSettingsAreThePapers) {
   EXPECT_EQ(options.at("dflow").at("task").at("iterations"), 20);
 }
 
+TEST(Tables, BaselinesKeepTheirOwnWeightOfThePhysics) {
+  auto options = table_options(Scale::paper);
+  options.methods = {"piddm-1", "pidm", "dflow"};
+  options.pdes = {"darcy", "burgers"};
+  const auto entries = entries_of("table-generative", options);
+  ASSERT_EQ(entries.size(), 6u);
+  EXPECT_EQ(entries[0].experiment.distill.loss.lambda, 40);
+  EXPECT_EQ(entries[1].experiment.pidm.lambda, 10);
+  EXPECT_EQ(entries[2].options.at("lambda"), 10);
+  for (const size_t i : {4, 5}) {  // where nothing is said, the student's
+    const auto& entry = entries[i];
+    EXPECT_EQ(entry.method == "dflow" ? entry.options.at("lambda").get<double>() : entry.experiment.pidm.lambda,
+              entry.experiment.distill.loss.lambda);
+  }
+}
+
 TEST(Tables, TheTeacherHasAsManyEvaluationsInTasksAsInGeneration) {
   auto options = table_options(Scale::paper);
   options.methods = {"teacher"};
