@@ -1,7 +1,6 @@
 #include "piddm/core/run_folder.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -57,29 +56,8 @@ int append_whole(int fd, const std::string& text) {
 
 }  // namespace
 
-RunFolder::RunFolder(fs::path path) : path_(std::move(path)) {
-  const auto file = path_ / ".lock";
-  lock_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  require<ResourceError>(lock_ >= 0, "cannot create {}: {}", file.string(), std::strerror(errno));
-  if (::flock(lock_, LOCK_EX | LOCK_NB) == 0) return;
-  const int failed = errno;
-  ::close(lock_);
-  require<ResourceError>(failed == EWOULDBLOCK, "cannot lock {}: {}", file.string(), std::strerror(failed));
-  throw ResourceError("{}: another process is working in this run folder", path_.string());
-}
-
-RunFolder::~RunFolder() {
-  if (lock_ >= 0) ::close(lock_);
-}
-
-RunFolder::RunFolder(RunFolder&& other) noexcept
-    : path_(std::move(other.path_)), config_(std::move(other.config_)), lock_(std::exchange(other.lock_, -1)) {}
-
-RunFolder& RunFolder::operator=(RunFolder&& other) noexcept {
-  std::swap(path_, other.path_);
-  std::swap(config_, other.config_);
-  std::swap(lock_, other.lock_);
-  return *this;
+RunFolder::RunFolder(fs::path path) : path_(std::move(path)), lock_(FileLock::try_acquire(path_ / ".lock")) {
+  require<ResourceError>(lock_.has_value(), "{}: another process is working in this run folder", path_.string());
 }
 
 RunFolder RunFolder::create(const fs::path& path, const json& config) {

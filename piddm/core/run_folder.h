@@ -8,6 +8,7 @@
 
 #include "piddm/core/checkpoint.h"
 #include "piddm/core/fields.h"
+#include "piddm/core/file_lock.h"
 
 namespace piddm {
 
@@ -19,10 +20,6 @@ class RunFolder {
 
   /// An existing run, to continue it; a DataError if there is none.
   static RunFolder open(const std::filesystem::path& path);
-
-  ~RunFolder();
-  RunFolder(RunFolder&& other) noexcept;
-  RunFolder& operator=(RunFolder&& other) noexcept;
 
   const std::filesystem::path& path() const { return path_; }
   const json& config() const { return config_; }
@@ -44,7 +41,7 @@ class RunFolder {
 
   std::filesystem::path path_;
   json config_;
-  int lock_ = -1;
+  std::optional<FileLock> lock_;
 };
 
 }  // namespace piddm

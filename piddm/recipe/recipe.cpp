@@ -1,9 +1,13 @@
 #include "piddm/recipe/recipe.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
 
 #include "piddm/core/atomic_file.h"
 #include "piddm/core/device.h"
+#include "piddm/core/interrupt.h"
 #include "piddm/core/json_text.h"
 #include "piddm/core/log.h"
 #include "piddm/core/sha256.h"
@@ -13,11 +17,20 @@ namespace piddm {
 
 namespace fs = std::filesystem;
 
-Recipe::Recipe(fs::path root, Mode mode) : root_(std::move(root)), mode_(mode) {
-  if (!running()) return;
+namespace {
+
+constexpr auto kPatience = std::chrono::milliseconds(200);
+
+void make_folder(const fs::path& folder) {
   std::error_code error;
-  fs::create_directories(root_ / "steps", error);
-  if (error) throw ResourceError("{}: cannot make this folder: {}", root_.string(), error.message());
+  fs::create_directories(folder, error);
+  if (error) throw ResourceError("{}: cannot make this folder: {}", folder.string(), error.message());
+}
+
+}  // namespace
+
+Recipe::Recipe(fs::path root, Mode mode) : root_(std::move(root)), mode_(mode) {
+  if (running()) make_folder(root_ / "steps");
 }
 
 StepResult Recipe::step(const std::string& name, const json& settings, const std::vector<StepResult>& inputs,
@@ -31,16 +44,18 @@ StepResult Recipe::step(const std::string& name, const json& settings, const std
   if (mode_ == Mode::plan) add_to_plan(name, result, expected);
   if (result.done && running() && seen_.insert(key).second) spdlog::info("{:<28} already done", name);
   if (result.done || !running()) return result;
-  std::error_code error;
-  fs::create_directories(unfinished, error);
-  if (error) throw ResourceError("{}: cannot make this folder: {}", unfinished.string(), error.message());
-
+  const auto lock = lock_of(name, unfinished);
   seen_.insert(key);
+  if (fs::exists(done / "step.json")) {  // by another process in the meantime
+    fs::remove_all(unfinished);
+    return {key, done};
+  }
   const Stopwatch watch;
   work(unfinished);
   identity["seconds"] = watch.seconds();
   identity["machine"] = machine;
   write_file_atomically(unfinished / "step.json", identity.dump(2) + "\n");
+  std::error_code error;
   fs::rename(unfinished, done, error);
   if (error) throw ResourceError("{}: cannot be renamed: {}", unfinished.string(), error.message());
   return {key, done};
@@ -54,6 +69,15 @@ void Recipe::add_to_plan(const std::string& name, const StepResult& step, const 
   else if (expected)
     seconds = expected();
   plan_.push_back({name, step.key, step.done, seconds});
+}
+
+FileLock Recipe::lock_of(const std::string& name, const fs::path& folder) {
+  for (bool told = false;; std::this_thread::sleep_for(kPatience)) {
+    throw_if_interrupted("waiting for another process");
+    make_folder(folder);  // it may have been there as that of another process, and been renamed
+    if (auto lock = FileLock::try_acquire(folder / ".step")) return std::move(*lock);
+    if (!std::exchange(told, true)) spdlog::info("{:<28} another process is at it, waiting", name);
+  }
 }
 
 }  // namespace piddm

@@ -4,6 +4,7 @@
 // A step's key is the hash of its name, the program's version, its settings and the keys of the steps it builds on, so a changed setting reruns
 // only what depends on it, two recipes in one folder share what they have in common, and a second run computes nothing. A step works in a folder
 // that survives a kill and gets its final name when it is done: training continues, everything else starts over.
+// Several processes may work in one folder: a step that one of them is at, the others wait for.
 
 #include <filesystem>
 #include <functional>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "piddm/core/fields.h"
+#include "piddm/core/file_lock.h"
 
 namespace piddm {
 
@@ -49,6 +51,8 @@ class Recipe {
   const std::vector<PlannedStep>& plan() const { return plan_; }
 
  private:
+  /// Waits until no other process works in the folder of the unfinished step; it is made if needed.
+  static FileLock lock_of(const std::string& name, const std::filesystem::path& folder);
   void add_to_plan(const std::string& name, const StepResult& step, const std::function<double()>& expected);
 
   std::filesystem::path root_;

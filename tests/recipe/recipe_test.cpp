@@ -1,5 +1,8 @@
 #include "piddm/recipe/recipe.h"
 
+#include <atomic>
+#include <thread>
+
 #include "piddm/core/json_text.h"
 #include "tests/testing.h"
 
@@ -49,6 +52,40 @@ TEST(Recipe, AStepRunsOnceAlsoInALaterProcess) {
   EXPECT_EQ(first.model_runs, 1);
   EXPECT_EQ(later.data_runs + later.model_runs, 0);
   EXPECT_EQ(testing::read_text(model.folder / "model.txt"), "1 0.5");
+}
+
+TEST(Recipe, AStepThatAnotherProcessIsAtIsWaitedFor) {
+  const testing::TempDir root;
+  std::atomic<int> runs = 0;
+  const auto work = [&](const fs::path& folder) {
+    ++runs;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    testing::write_text(folder / "data.txt", "1");
+  };
+  std::vector<std::thread> processes;
+  for (int i = 0; i < 4; ++i)
+    processes.emplace_back([&] {
+      Recipe recipe(root.path());  // its lock is as foreign to the others as one of another process
+      for (const int seed : {1, 2, 3}) {
+        const auto step = recipe.step("data", {{"seed", seed}}, {}, work);
+        EXPECT_EQ(testing::read_text(step.folder / "data.txt"), "1");
+      }
+    });
+  for (auto& process : processes) process.join();
+  EXPECT_EQ(runs, 3);
+  EXPECT_EQ(steps_in(root.path(), "unfinished"), 0);
+}
+
+TEST(Recipe, AStepThatFailedElsewhereIsTakenOver) {
+  const testing::TempDir root;
+  Counting recipe(root.path());
+  EXPECT_THROW(
+      Recipe(root.path()).step("data", {{"seed", 1}}, {}, [](const fs::path&) { throw NumericsError("not finite"); }),
+      NumericsError);
+  EXPECT_EQ(steps_in(root.path(), "unfinished"), 1);
+  recipe.data(1);
+  EXPECT_EQ(recipe.data_runs, 1);
+  EXPECT_EQ(steps_in(root.path(), "unfinished"), 0);
 }
 
 TEST(Recipe, AChangedSettingRerunsTheStepAndWhatDependsOnIt) {
