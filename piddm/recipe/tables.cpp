@@ -1,5 +1,7 @@
 #include "piddm/recipe/tables.h"
 
+#include <algorithm>
+
 #include "piddm/recipe/compare.h"
 #include "piddm/recipe/entries.h"
 #include "piddm/recipe/table_pictures.h"
@@ -190,21 +192,28 @@ TableRecipe table_latent() {
               [](const TableOptions& o) {
                 std::vector<Entry> out;
                 const auto experiment = table_experiment(o, "darcy");
-                for (const char* iterations : {"10", "20", "40", "60", "80"})
-                  for (const bool hard : {true, false}) {
-                    auto entry = task_entry(o, experiment, "forward", "piddm");
-                    entry.options["task"]["iterations"] = std::stoll(iterations);
-                    entry.options["hard"] = hard;
-                    out.push_back(with_setting(entry, iterations + std::string(hard ? "" : ", d(e) itself")));
-                  }
-                for (const auto& task : kTasks)
-                  for (const char* method : {"piddm", "diffusionpde"}) {
+                const auto tasks = chosen("task", o.tasks, kTasks);
+                const auto methods = chosen("method", o.methods, {"piddm", "diffusionpde"});
+                const auto among = [](const Names& names, const char* name) {
+                  return std::find(names.begin(), names.end(), name) != names.end();
+                };
+                if (among(tasks, "forward") && among(methods, "piddm"))
+                  for (const char* iterations : {"10", "20", "40", "60", "80"})
+                    for (const bool hard : {true, false}) {
+                      auto entry = task_entry(o, experiment, "forward", "piddm");
+                      entry.options["task"]["iterations"] = std::stoll(iterations);
+                      entry.options["hard"] = hard;
+                      out.push_back(with_setting(entry, iterations + std::string(hard ? "" : ", d(e) itself")));
+                    }
+                for (const auto& task : tasks)
+                  for (const auto& method : methods) {
                     auto entry = task_entry(o, experiment, task, method);
                     entry.starts = o.starts;
                     out.push_back(entry);
                   }
                 return out;
               },
+          .takes = {"tasks", "methods"},
           .reading =
               "Above: latent optimisation after so many evaluations; constraint_error of `d(e) itself` is the misfit. "
               "Below: mse_variance, over random starts, of a case's mean square error, averaged over cases."};

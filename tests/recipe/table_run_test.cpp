@@ -158,7 +158,7 @@ TEST_F(TableRuns, RefuseNoSeedAtAll) {
 
 TEST_F(TableRuns, RefuseAChoiceThatWouldBeIgnored) {
   options_.methods = {"teacher"};
-  EXPECT_ERROR(plan("table-latent"), ExitCode::usage, "table-latent: 'methods' chooses nothing in this table");
+  EXPECT_ERROR(plan("figure-ablation"), ExitCode::usage, "figure-ablation: 'methods' chooses nothing in this table");
   EXPECT_ERROR(plan("table-teacher"), ExitCode::usage, "it takes settings");
 }
 

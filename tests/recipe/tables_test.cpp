@@ -86,6 +86,19 @@ TEST(Tables, ComputeMatchedSettingsAreThePapers) {
   EXPECT_EQ(options.at("dflow").at("task").at("iterations"), 20);
 }
 
+TEST(Tables, StartsOfOneTaskAndMethodCanBeAskedFor) {
+  auto options = table_options(Scale::paper);
+  EXPECT_EQ(entries_of("table-latent", options).size(), 16u);
+  options.tasks = {"inverse"};
+  EXPECT_EQ(entries_of("table-latent", options).size(), 2u);
+  options.methods = {"piddm"};
+  const auto entries = entries_of("table-latent", options);
+  ASSERT_EQ(entries.size(), 1u);
+  EXPECT_EQ(entries[0].starts, options.starts);
+  options.tasks = {"generate"};
+  EXPECT_ERROR(entries_of("table-latent", options), ExitCode::usage, "'generate'");
+}
+
 TEST(Tables, BaselinesKeepTheirOwnWeightOfThePhysics) {
   auto options = table_options(Scale::paper);
   options.methods = {"piddm-1", "pidm", "dflow"};
