@@ -16,11 +16,19 @@ struct Options {
   bool resume = false, seeded = false;
 };
 
-// The teacher's experiment, with the distillation of a preset, with settings.
+void check_preset(const Options& o, const Model& teacher) {
+  if (o.preset.empty()) return;
+  const auto pde = load_config(o.preset).value("pde", json::object()).value("name", teacher.pde->name());
+  require<UsageError>(pde == teacher.pde->name(), "--preset {}: of {}, but the teacher is of {}", o.preset, pde,
+                      teacher.pde->name());
+}
+
+// The teacher's experiment, or that of the run to be continued, with the distillation of a preset, with settings.
 json config_of(const Context& context, const Options& o, const Model& teacher) {
-  if (o.resume && fs::exists(fs::path(o.out) / "config.toml"))
-    return load_config((fs::path(o.out) / "config.toml").string());
-  json config = teacher.provenance.value("experiment", json::object());
+  check_preset(o, teacher);
+  const auto stored = fs::path(o.out) / "config.toml";
+  json config = o.resume && fs::exists(stored) ? load_config(stored.string())
+                                               : teacher.provenance.value("experiment", json::object());
   if (!o.preset.empty()) config["distill"] = load_config(o.preset).value("distill", json::object());
   config["pde"] = write_fields(teacher.pde->options());
   if (o.seeded) config["seed"] = context.seed;

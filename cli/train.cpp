@@ -1,7 +1,7 @@
 #include "cli/command.h"
 #include "piddm/core/config.h"
 #include "piddm/model/network_registry.h"
-#include "piddm/recipe/experiment.h"
+#include "piddm/recipe/run_origin.h"
 
 namespace piddm::cli {
 
@@ -15,8 +15,8 @@ struct Options {
 
 Experiment experiment_of(const Context& context, const Options& o) {
   const bool exists = std::filesystem::exists(std::filesystem::path(o.out) / "config.toml");
-  json config =
-      o.resume && exists ? load_config((std::filesystem::path(o.out) / "config.toml").string()) : load_config(o.preset);
+  require<UsageError>(!o.preset.empty() || exists, "{}: no run here to continue; name a preset to begin one", o.out);
+  json config = load_config(o.preset.empty() ? (std::filesystem::path(o.out) / "config.toml").string() : o.preset);
   if (!o.data.empty()) config["data"]["path"] = o.data;
   if (o.seeded) config["seed"] = context.seed;
   for (const auto& setting : o.settings) apply_setting(config, setting);
@@ -35,6 +35,7 @@ void train(const Context& context, const Options& o) {
   require<UsageError>(o.resume || !std::filesystem::exists(std::filesystem::path(o.out) / "config.toml"),
                       "{} already holds a run: continue it with --resume or choose another --out",
                       o.out);  // before data are generated
+  if (o.resume) check_continuation(o.out, "teacher", experiment);
   const auto model = train_teacher(experiment, training_data(experiment), o.out, context.device(), o.resume);
   context.print({{"run", o.out}, {"model", o.out + "/model"}, {"provenance", model.provenance}},
                 fmt::format("teacher: {0}/model    curves: {0}/curves.png", o.out));

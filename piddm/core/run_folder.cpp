@@ -19,6 +19,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kConfig = "config.toml";
+constexpr const char* kOrigin = "origin.json";
 constexpr const char* kMetrics = "metrics.jsonl";
 constexpr const char* kCheckpoints = "checkpoints";
 constexpr size_t kMaxMetrics = size_t{1} << 30;
@@ -68,8 +69,7 @@ RunFolder RunFolder::create(const fs::path& path, const json& config) {
   for (const char* name : {kConfig, kMetrics, kCheckpoints})
     require<UsageError>(!fs::exists(path / name),
                         "{} already holds a run: continue it with --resume or choose another --out", path.string());
-  write_file_atomically(path / kConfig, to_toml(config));
-  run.config_ = load_config((path / kConfig).string());
+  run.store(config);
   return run;
 }
 
@@ -80,6 +80,16 @@ RunFolder RunFolder::open(const fs::path& path) {
   remove_stale_temporaries(path / kCheckpoints);
   run.config_ = load_config((path / kConfig).string());
   return run;
+}
+
+void RunFolder::store(const json& config) {
+  write_file_atomically(path_ / kConfig, to_toml(config));
+  config_ = load_config((path_ / kConfig).string());
+}
+
+void RunFolder::forget() const {
+  std::error_code ignored;
+  for (const char* name : {kConfig, kOrigin}) fs::remove(path_ / name, ignored);
 }
 
 void RunFolder::append_metrics(const json& row) const {

@@ -1,6 +1,6 @@
 #pragma once
-// The folder of one training run: config.toml (resolved), metrics.jsonl, checkpoints/, and .lock, held by the process
-// that works in it.
+// The folder of one training run: config.toml (resolved), origin.json (what it was begun from, recipe/run_origin.h), metrics.jsonl, checkpoints/, and
+// .lock, held by the process that works in it.
 
 #include <filesystem>
 #include <string>
@@ -23,6 +23,12 @@ class RunFolder {
 
   const std::filesystem::path& path() const { return path_; }
   const json& config() const { return config_; }
+
+  /// Replaces the settings that the run is continued with.
+  void store(const json& config);
+
+  /// Takes back what create() wrote: the folder holds no run any more.
+  void forget() const;
 
   /// One line, handed to the system at once; a write that fails leaves no part of the line.
   void append_metrics(const json& row) const;

@@ -16,12 +16,9 @@ namespace {
 constexpr int64_t kBatch = 64;
 
 std::string key_of(const Model& teacher, uint64_t seed, const PairOptions& options) {
-  Sha256 hash;
-  for (const auto& [name, tensor] : weights_of(*teacher.network))
-    hash.update(name), hash.update(bytes_of(packed(tensor)));
-  hash.update(fmt::format("{} {} {} {} {} {}", teacher.pde->grid(), teacher.process->name(), seed, options.euler_steps,
-                          static_cast<int>(options.integrator), static_cast<int>(options.spacing)));
-  return hash.hex();
+  return sha256_hex(fmt::format("{} {} {} {} {} {} {}", weights_digest(*teacher.network), teacher.pde->grid(),
+                                teacher.process->name(), seed, options.euler_steps,
+                                static_cast<int>(options.integrator), static_cast<int>(options.spacing)));
 }
 
 std::string hash_of(const Tensor& targets) { return sha256_hex(bytes_of(packed(targets))); }
@@ -52,7 +49,9 @@ PairSource::PairSource(Model teacher, uint64_t seed, const PairOptions& options,
   require<UsageError>(options.euler_steps >= 1 && options.chunk >= 1 && options.every >= 1 && options.pool >= 1 &&
                           options.held_out >= 1,
                       "pairs: every number must be at least 1");
-  fs::create_directories(cache_);
+  std::error_code error;
+  fs::create_directories(cache_, error);
+  require<ResourceError>(!error, "pairs: {}: cannot make this folder: {}", cache_.string(), error.message());
 }
 
 Pairs PairSource::load(Stream stream, int64_t number, int64_t count) {

@@ -1,6 +1,7 @@
 #include "piddm/model/weights.h"
 
 #include "piddm/core/error.h"
+#include "piddm/core/sha256.h"
 
 namespace piddm {
 
@@ -9,6 +10,12 @@ TensorMap weights_of(const torch::nn::Module& module) {
   for (const auto& entry : module.named_parameters())
     out[entry.key()] = entry.value().detach().to(torch::kCPU, /*non_blocking=*/false, /*copy=*/true);
   return out;
+}
+
+std::string weights_digest(const torch::nn::Module& module) {
+  Sha256 hash;
+  for (const auto& [name, tensor] : weights_of(module)) hash.update(name), hash.update(bytes_of(packed(tensor)));
+  return hash.hex();
 }
 
 void load_weights(torch::nn::Module& module, const TensorMap& weights, const std::string& origin) {

@@ -6,17 +6,13 @@
 #include "piddm/eval/plot.h"
 #include "piddm/model/network_registry.h"
 #include "piddm/model/weights.h"
+#include "piddm/recipe/run_origin.h"
 
 namespace piddm {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-RunFolder open_run(const fs::path& out, const json& config, bool resume) {
-  const bool exists = fs::exists(out / "config.toml");
-  return exists && resume ? RunFolder::open(out) : RunFolder::create(out, config);
-}
 
 json provenance(const Experiment& experiment, const TrainSummary& summary) {
   return {
@@ -56,11 +52,12 @@ Model reflow_round(const Experiment& experiment, const Model& previous, const fs
   Model model = clone_model(previous);
   model.process = process_registry().at("linear")();
   model.provenance = {{"teacher", previous.provenance}};
-  auto run = open_run(out, write_fields(experiment), resume);
-  PairSource pairs(previous, seed, o.pairs, pair_cache);
-  Reflow objective(*model.network, pairs, o.reflow, seed);
-  train_model(model, objective, o.reflow.train, experiment, run, out.filename().string());
-  return model;
+  return in_run(out, origin_of_reflow(previous), experiment, resume, [&](RunFolder& run) {
+    PairSource pairs(previous, seed, o.pairs, pair_cache);
+    Reflow objective(*model.network, pairs, o.reflow, seed);
+    train_model(model, objective, o.reflow.train, experiment, run, out.filename().string());
+    return model;
+  });
 }
 
 }  // namespace
@@ -71,6 +68,7 @@ Experiment parse_experiment(const json& config) {
   require<UsageError>(experiment.seed >= 0 && experiment.data.seed >= 0, "seeds must not be negative");
   objective_registry().at(experiment.distill.objective);
   check_student_network(experiment.distill);
+  check_loss(experiment.distill.loss);
   return experiment;
 }
 
@@ -97,12 +95,13 @@ Model train_teacher(const Experiment& experiment, const Dataset& data, const fs:
   model.network = network_from(experiment.model, model.pde->num_channels(), static_cast<uint64_t>(experiment.seed));
   model.network->to(device);
 
-  auto run = open_run(out, write_fields(experiment), resume);
-  const auto objective = teacher_objective(experiment, model, model.normalizer.to_network(data.fields).to(device));
-  auto options = experiment.train;
-  if (experiment.pidm.lambda > 0) options.precision = experiment.pidm.precision;
-  train_model(model, *objective, options, experiment, run, "train teacher");
-  return model;
+  return in_run(out, origin_of_teacher(data.fields), experiment, resume, [&](RunFolder& run) {
+    const auto objective = teacher_objective(experiment, model, model.normalizer.to_network(data.fields).to(device));
+    auto options = experiment.train;
+    if (experiment.pidm.lambda > 0) options.precision = experiment.pidm.precision;
+    train_model(model, *objective, options, experiment, run, "train teacher");
+    return model;
+  });
 }
 
 Model distill_student(const Experiment& experiment, const Model& teacher, const fs::path& out,
@@ -112,22 +111,23 @@ Model distill_student(const Experiment& experiment, const Model& teacher, const 
   const auto& o = experiment.distill;
   const auto seed = static_cast<uint64_t>(experiment.seed);
   make_student(teacher, o, seed);  // its errors before there is a run folder
-  auto run = open_run(out, write_fields(experiment), resume);
   const int64_t rounds = reflow_rounds(o.objective);
   const auto cache_of = [&](int64_t round) {
     return round == 0 ? pair_cache : pair_cache / fmt::format("reflow-{}", round);
   };
-  Model source = teacher;
-  for (int64_t round = 1; round <= rounds; ++round)
-    source = reflow_round(experiment, source, out / fmt::format("reflow-{}", round), cache_of(round - 1), resume);
+  return in_run(out, origin_of_student(teacher), experiment, resume, [&](RunFolder& run) {
+    Model source = teacher;
+    for (int64_t round = 1; round <= rounds; ++round)
+      source = reflow_round(experiment, source, out / fmt::format("reflow-{}", round), cache_of(round - 1), resume);
 
-  Model model = make_student(source, o, seed);
-  model.provenance = {{"teacher", teacher.provenance}};
-  const Student student(model);
-  PairSource pairs(source, seed, o.pairs, cache_of(rounds));
-  const auto objective = objective_registry().at(o.objective)({student, model, source, pairs, o, seed});
-  train_model(model, *objective, o.train, experiment, run, label);
-  return model;
+    Model model = make_student(source, o, seed);
+    model.provenance = {{"teacher", teacher.provenance}};
+    const Student student(model);
+    PairSource pairs(source, seed, o.pairs, cache_of(rounds));
+    const auto objective = objective_registry().at(o.objective)({student, model, source, pairs, o, seed});
+    train_model(model, *objective, o.train, experiment, run, label);
+    return model;
+  });
 }
 
 void plot_training(const fs::path& run, const fs::path& png) {
