@@ -1,5 +1,7 @@
 #include "piddm/pde/darcy.h"
 
+#include <limits>
+
 #include "piddm/numerics/diffusion_cg.h"
 #include "piddm/numerics/fast_poisson.h"
 
@@ -47,7 +49,10 @@ Darcy::Darcy(PdeOptions options) : Pde(std::move(options)), field_(grid()) {}
 
 const std::vector<Channel>& Darcy::channels() const {
   static const std::vector<Channel> list = {{.name = "u", .zero_on_wall = true},
-                                            {.name = "a", .role = Role::coefficient, .two_valued = {{3, 12}}}};
+                                            {.name = "a",
+                                             .role = Role::coefficient,
+                                             .two_valued = {{3, 12}},
+                                             .valid = {{kCoefficientFloor, std::numeric_limits<double>::infinity()}}}};
   return list;
 }
 

@@ -41,6 +41,7 @@ Samples ClassicalMethod::generate(int64_t first, int64_t n, uint64_t seed) {
 
 Samples ClassicalMethod::solve(const Observation& observation, uint64_t seed) {
   const auto target = make_target(observation, model_, name(), torch::kFloat64);
+  check_given_coefficients(target, model_, name());
   const int64_t n = target.mask.size(0);
   const Stopwatch watch;
   Progress progress("solving", n);

@@ -61,6 +61,7 @@ Tensor DirectMethod::minimum(const Target& target) const {
 
 Samples DirectMethod::solve(const Observation& observation, uint64_t) {
   const auto target = make_target(observation, model_, name(), torch::kFloat64);
+  check_given_coefficients(target, model_, name());
   const int64_t n = target.mask.size(0);
   const Stopwatch watch;
   Progress progress("fitting fields", n);

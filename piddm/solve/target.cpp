@@ -1,8 +1,12 @@
 #include "piddm/solve/target.h"
 
+#include <cmath>
+
 namespace piddm {
 
 namespace {
+
+constexpr double kSameCoefficient = 1e-5;
 
 Tensor over_sample(const Tensor& x) { return x.sum({1, 2, 3}, true); }
 
@@ -16,6 +20,12 @@ Tensor network_sigma(const Tensor& given, const Tensor& mask, const Normalizer& 
 Tensor noise_weights(const Tensor& mask, const Tensor& sigma) {
   const auto raw = mask / (sigma.square() + kExactSigma * kExactSigma);
   return raw * (over_sample(mask) / over_sample(raw).clamp_min(1e-300));
+}
+
+std::string valid_range(const std::pair<double, double>& range) {
+  const auto [low, high] = range;
+  if (std::isinf(high)) return fmt::format("; must be at least {}", low);
+  return fmt::format("; must be between {} and {}", low, high);
 }
 
 }  // namespace
@@ -49,6 +59,22 @@ Target make_target(const Observation& observation, const Model& model, const std
                      "[{}] the sigma of an observed value is negative or not finite", method);
   return {values, mask, noise_weights(mask.to(torch::kFloat64), sigma).to(dtype), mask * (sigma == 0).to(dtype),
           sigma.to(dtype)};
+}
+
+void check_given_coefficients(const Target& target, const Model& model, const std::string& method) {
+  const auto& pde = *model.pde;
+  const auto given = (pde.coefficients(target.exact) > 0).flatten(1).all(1).nonzero().squeeze(1);
+  if (given.numel() == 0) return;
+  const auto x = model.normalizer.to_physical(target.values.index_select(0, given)).to(torch::kFloat64);
+  const auto a = pde.coefficients(x);
+  const auto size = a.square().mean({2, 3}, true).sqrt();
+  const auto moved = (pde.admissible(a).coefficients - a).abs().gt(kSameCoefficient * size).nonzero().to(torch::kCPU);
+  if (moved.size(0) == 0) return;
+  const auto at = [&](int64_t k) { return moved[0][k].item<int64_t>(); };
+  const auto& channel = pde.channels()[static_cast<size_t>(pde.num_solution_channels() + at(1))];
+  const auto range = channel.valid ? valid_range(*channel.valid) : "";
+  throw DataError("[{}] inadmissible coefficients: sample {}, {} = {:.6g}{}", method, given[at(0)].item<int64_t>(),
+                  channel.name, a[at(0)][at(1)][at(2)][at(3)].item<double>(), range);
 }
 
 }  // namespace piddm

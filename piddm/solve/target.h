@@ -37,6 +37,10 @@ constexpr double kExactSigma = 0.01;
 Target make_target(const Observation& observation, const Model& model, const std::string& method,
                    torch::ScalarType dtype = torch::kFloat32);
 
+/// A DataError that names the method, the sample and the value where coefficients that are all known exactly are not admissible: a solver would
+/// silently change them.
+void check_given_coefficients(const Target& target, const Model& model, const std::string& method);
+
 /// All values exact.
 Target exact_target(const Tensor& values, const Tensor& mask);
 

@@ -159,5 +159,15 @@ TEST(Classical, RefusesWhatItCannotInvert) {
   EXPECT_ERROR(ClassicalMethod(model, options), ExitCode::usage, "method.accuracy");
 }
 
+TEST(Classical, RefusesCoefficientsItWouldHaveToChange) {
+  const auto model = testing::tiny_teacher();
+  for (const double bad : {-3.0, 0.0}) {
+    auto x = testing::tiny_data(3);
+    x[2][1][4][5] = bad;
+    EXPECT_ERROR(ClassicalMethod(model, {}).solve(observe(Task::forward, x, *model.pde, 0), 0), ExitCode::data,
+                 fmt::format("[classical] inadmissible coefficients: sample 2, a = {:g}; must be at least 0.05", bad));
+  }
+}
+
 }  // namespace
 }  // namespace piddm

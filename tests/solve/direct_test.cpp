@@ -118,5 +118,13 @@ TEST(Direct, RefusesToGenerateAndSenselessOptions) {
   EXPECT_ERROR(DirectMethod(model, options), ExitCode::usage, "method.iterations");
 }
 
+TEST(Direct, RefusesCoefficientsForWhichThereIsNoEquation) {
+  const auto model = testing::tiny_teacher();
+  auto x = testing::tiny_data(2);
+  x[1].select(0, 1).fill_(-3);
+  EXPECT_ERROR(DirectMethod(model, {}).solve(observe(Task::forward, x, *model.pde, 0), 0), ExitCode::data,
+               "[direct] inadmissible coefficients: sample 1, a = -3");
+}
+
 }  // namespace
 }  // namespace piddm
