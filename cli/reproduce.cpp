@@ -116,7 +116,8 @@ std::pair<std::string, json> run(const Context& context, const Options& o, const
   spdlog::info("{}, scale {}, into {}. Interrupt it any time; the same command continues.", name, o.scale,
                out.string());
   const Stopwatch watch;
-  const json report = is_table(name) ? run_table(name, table_options_of(options), o.out, out, context.device())
+  const json report = is_table(name) ? run_table(name, table_options_of(options), o.out, out, context.device(),
+                                                 Recipe::Mode::run, o.scale)
                                      : run_lab(name, options, out, context.device());
   const auto text = is_table(name) ? format_table(report) : lab_registry().at(name)().format(report);
   return {fmt::format("\n{}\n\n{}\nreport, tables and pictures: {}  ({:.0f} s this time)\n", name, text, out.string(),
@@ -129,7 +130,7 @@ std::pair<std::string, json> so_far(const Context& context, const Options& o, co
   require<UsageError>(is_table(name), "--so-far: '{}' is not a table", name);
   const auto out = folder_of(o, name);
   const auto options = table_options_of(resolved_options(context, o, name));
-  const auto report = run_table(name, options, o.out, out, context.device(), Recipe::Mode::look);
+  const auto report = run_table(name, options, o.out, out, context.device(), Recipe::Mode::look, o.scale);
   return {fmt::format("\n{}\n\n{}\n{} of {} rows are finished: {}\n", name, format_table(report),
                       report.at("rows").size(), report.at("entries").get<size_t>(), out.string()),
           report};
@@ -138,14 +139,17 @@ std::pair<std::string, json> so_far(const Context& context, const Options& o, co
 /// The table of reports that were made elsewhere.
 std::pair<std::string, json> merge(const Options& o) {
   require<UsageError>(is_table(o.name), "--merge: '{}' is not a table", o.name);
-  const auto out = folder_of(o, o.name);
-  check_output((out / "report.json").string(), {});
+  parse_scale(o.scale);
   std::vector<json> reports;
   for (const auto& file : o.merge) {
     reports.push_back(parse_json(read_file(file, 64 << 20), file));
     require<DataError>(reports.back().value("experiment", "") == o.name, "{}: not a report of {}", file, o.name);
   }
   const auto report = merge_reports(reports);
+  const std::string scale = report.value("scale", o.scale);
+  require<UsageError>(scale == o.scale, "--merge: the reports are of scale {0}; add --scale {0}", scale);
+  const auto out = folder_of(o, o.name);
+  check_output((out / "report.json").string(), {});
   write_table(report, out);
   return {format_table(report) + fmt::format("\nreport and tables: {}\n", out.string()), report};
 }

@@ -38,6 +38,14 @@ json parts_of(const json& report) {
       {{{"options", report.at("options")}, {"machine", report.at("machine")}, {"seconds", report.at("seconds")}}});
 }
 
+void check_scale(json& out, const json& report) {
+  const std::string scale = report.value("scale", "");
+  if (scale.empty()) return;
+  const std::string known = out.value("scale", scale);
+  require<UsageError>(scale == known, "merge: a report of scale {} and one of scale {}", known, scale);
+  out["scale"] = scale;
+}
+
 void take(json& rows, const json& row) {
   const auto same =
       std::find_if(rows.begin(), rows.end(), [&](const json& r) { return labels_of(r) == labels_of(row); });
@@ -56,6 +64,7 @@ json merge_reports(const std::vector<json>& reports) {
   for (const auto& report : reports) {
     require<UsageError>(report.at("experiment") == out.at("experiment"), "merge: a report of {} and one of {}",
                         out.at("experiment").get<std::string>(), report.at("experiment").get<std::string>());
+    check_scale(out, report);
     const auto first = out["merged"].size();
     for (auto row : report.at("rows")) {
       if (row.contains("part"))
@@ -70,7 +79,9 @@ json merge_reports(const std::vector<json>& reports) {
   }
   out["rows"] = in_order(out.at("rows"));
   const auto recipe = table_registry().at(out.at("experiment").get<std::string>())();
-  if (!recipe.reference.empty()) add_ratios(out["rows"], recipe.reference, "metrics", out.at("floors"));
+  if (recipe.reference.empty()) return out;
+  add_ratios(out["rows"], recipe.reference, "metrics", out.at("floors"));
+  add_ratios(out["rows"], recipe.reference, "paper", json::object());
   return out;
 }
 

@@ -127,7 +127,7 @@ json floors_of(const Prepared& table, const TableOptions& options, Workbench& be
 }  // namespace
 
 json run_table(const std::string& name, const TableOptions& options, const fs::path& root, const fs::path& out,
-               torch::Device device, Recipe::Mode mode) {
+               torch::Device device, Recipe::Mode mode, const std::string& scale) {
   const Stopwatch watch;
   Workbench bench(root, options.judge, device, mode);
   const auto table = prepare(name, options, bench);
@@ -150,6 +150,7 @@ json run_table(const std::string& name, const TableOptions& options, const fs::p
     add_ratios(report["rows"], table.recipe.reference, "metrics", report.at("floors"));
     add_ratios(report["rows"], table.recipe.reference, "paper", json::object());
   }
+  if (!scale.empty()) report["scale"] = scale;
   report["seconds"] = watch.seconds();
   report["machine"] = describe_machine();
   if (!bench.recipe().running()) {

@@ -48,6 +48,12 @@ TEST(Reproduce, MakesTablesThatShareTheirStepsAndOnePageOfThem) {
     EXPECT_GT(row.at("paper").at("mmse").get<double>(), 0);
   }
   EXPECT_DOUBLE_EQ(report.at("rows")[1].at("metrics").at("pde_error_ratio").get<double>(), 1);
+  EXPECT_EQ(report.at("scale"), "smoke");
+  const auto file = (out / "table-generative-smoke" / "report.json").string();
+  expect_failure(reproduce("table-generative", out, {"--scale", "small", "--merge", file}), ExitCode::usage,
+                 "of scale smoke; add --scale smoke");
+  EXPECT_FALSE(fs::exists(out / "table-generative-small"));
+  succeed(reproduce("table-generative", folder / "merged", {"--merge", file}));
   const auto page = read_text(out / "report-smoke.html");
   for (const char* part : {"table-diversity", "table-generative", "frechet_teacher", "data:image/"})
     EXPECT_NE(page.find(part), std::string::npos) << part;

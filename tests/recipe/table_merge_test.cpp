@@ -62,5 +62,23 @@ TEST(TableMerge, RowsAreGroupedByTheirLabels) {
   EXPECT_THAT(order, ElementsAre("darcy piddm-1", "darcy teacher", "poisson piddm-1", "poisson teacher"));
 }
 
+TEST(TableMerge, RatiosOfThePaperAreTakenAnewToo) {
+  auto teacher = tiny_report("darcy", {"teacher"}, 1), eci = tiny_report("darcy", {"eci"}, 1);
+  teacher["rows"][0]["paper"] = {{"pde_error", 2.0}};
+  eci["rows"][0]["paper"] = {{"pde_error", 5.0}};
+  const auto merged = merge_reports({teacher, eci});
+  EXPECT_EQ(merged.at("rows")[1].at("paper").at("pde_error_ratio"), 2.5);
+}
+
+TEST(TableMerge, ScalesAreNotMixed) {
+  auto smoke = tiny_report("darcy", {"teacher"}, 1), paper = smoke, older = smoke;
+  smoke["scale"] = "smoke";
+  paper["scale"] = "paper";
+  EXPECT_ERROR(merge_reports({older, smoke, paper}), ExitCode::usage, "a report of scale smoke and one of scale paper");
+  EXPECT_EQ(merge_reports({older, paper}).at("scale"), "paper");
+  EXPECT_EQ(merge_reports({smoke, older}).at("scale"), "smoke");
+  EXPECT_FALSE(merge_reports({older}).contains("scale"));
+}
+
 }  // namespace
 }  // namespace piddm
