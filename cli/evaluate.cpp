@@ -167,7 +167,7 @@ json judge_task(const Context& context, const Options& o, const Judge& judge, co
   std::vector<Samples> members;
   for (const auto& input : o.inputs) members.push_back(entrant_of(context, o, input).samples);
   const int64_t cases = members.front().x.size(0);
-  const auto file = read_observation(o.observe, parse_task(o.task), pde, context.seed, o.reveal, cases);
+  const auto file = read_observation(o.observe, parse_solve_task(o.task), pde, context.seed, o.reveal, cases);
   require<UsageError>(file.truth.defined(), "{}: does not hold whole samples, so there is no truth to compare with",
                       o.observe);
   json rows = json::object();

@@ -1,6 +1,7 @@
 #include "cli/command.h"
 #include "cli/samples.h"
 #include "piddm/core/config.h"
+#include "piddm/core/log.h"
 #include "piddm/solve/observation_file.h"
 
 namespace piddm::cli {
@@ -36,9 +37,11 @@ json errors_of(const Samples& solved, const ObservationFile& file, const Model& 
 
 void solve(const Context& context, const Options& o) {
   check_output(o.out, {".npz", ".safetensors"});
-  const auto task = parse_task(o.task);
+  const auto task = parse_solve_task(o.task);
   const auto model = load_model(o.model, context.device());
   const auto file = read_observation(o.observe, task, *model.pde, context.seed, o.reveal, o.n);
+  if (const int64_t cases = file.observation.mask.size(0); cases < o.n)
+    spdlog::warn("--n {}: {} has only {} cases", o.n, o.observe, cases);
   const auto name = o.method.empty() ? default_method(model) : o.method;
   const auto method = make_method(name, task, model, method_options(o, name, model));
   auto solved = method->solve(file.observation, context.seed);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -16,6 +17,8 @@ namespace {
 
 constexpr size_t kMaxBytes = size_t{256} << 20;
 constexpr int64_t kMaxSamples = 100000;
+constexpr double kLargestValue = std::numeric_limits<float>::max();
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // spreadsheets begin UTF-8 with it
 
 /// One sensor as the file has it; the place is empty for scalar channels.
 struct Reading {
@@ -39,8 +42,12 @@ class SensorGrid {
     require<DataError>(r.sample >= 0 && r.sample < kMaxSamples, "{}: sample {} is not between 0 and {}", r.origin,
                        r.sample, kMaxSamples - 1);
     require<DataError>(std::isfinite(r.value), "{}: the value is not finite", r.origin);
+    require<DataError>(std::abs(r.value) <= kLargestValue, "{}: value = {} is beyond the range of a float, {}",
+                       r.origin, r.value, kLargestValue);
     require<DataError>(std::isfinite(r.sigma) && r.sigma >= 0, "{}: sigma = {} must be finite and not negative",
                        r.origin, r.sigma);
+    require<DataError>(r.sigma <= kLargestValue, "{}: sigma = {} is beyond the range of a float, {}", r.origin, r.sigma,
+                       kLargestValue);
     const auto& channel = pde_.channels()[static_cast<size_t>(r.channel)];
     const int64_t i = channel.scalar ? 0 : entry(r, r.h, 'h'), j = channel.scalar ? 0 : entry(r, r.w, 'w');
     const auto [before, fresh] = readings_.emplace(std::tuple(r.sample, r.channel, i, j), r);
@@ -135,6 +142,8 @@ double number(const std::string& text, const std::string& origin, const std::str
   double value = 0;
   const char* begin = text.data() + (text.starts_with('+') ? 1 : 0);
   const auto [end, error] = std::from_chars(begin, text.data() + text.size(), value);
+  require<DataError>(error != std::errc::result_out_of_range, "{}: {} = {} is beyond the range of a float", origin,
+                     column, text.substr(0, 32));
   require<DataError>(error == std::errc() && end == text.data() + text.size() && !text.empty(),
                      "{}: {} = '{}' is not a number", origin, column, text.substr(0, 32));
   return value;
@@ -183,7 +192,7 @@ Observation read_sensor_csv(const std::filesystem::path& path, const Pde& pde) {
   std::optional<SensorGrid> grid;
   size_t width = 0;
   int64_t line_number = 0;
-  for (size_t at = 0; at < text.size();) {
+  for (size_t at = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
     const auto line = trimmed(std::string_view(text).substr(at, end - at));
     at = end + 1;

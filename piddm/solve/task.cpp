@@ -1,5 +1,7 @@
 #include "piddm/solve/task.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 namespace piddm {
@@ -41,6 +43,16 @@ Task parse_task(const std::string& name) {
   Task task{};
   detail::read_value(json(name), task, "--task");
   return task;
+}
+
+Task parse_solve_task(const std::string& name) {
+  auto names = enum_names(Task{});
+  std::erase(names, task_name(Task::generate));
+  require<UsageError>(name != task_name(Task::generate), "--task generate observes nothing; choose {}",
+                      fmt::join(names, ", "));
+  require<UsageError>(std::find(names.begin(), names.end(), name) != names.end(), "--task: {}",
+                      unknown_name_message("task", name, names));
+  return parse_task(name);
 }
 
 std::string task_name(Task task) { return enum_names(task).at(static_cast<size_t>(task)); }

@@ -13,6 +13,9 @@ namespace piddm {
 enum class Task { generate, forward, inverse, reconstruct };
 inline std::vector<std::string> enum_names(Task) { return {"generate", "forward", "inverse", "reconstruct"}; }
 Task parse_task(const std::string& name);
+
+/// A task that observes something: anything but generate.
+Task parse_solve_task(const std::string& name);
 std::string task_name(Task task);
 
 /// Known entries of a batch of samples.

@@ -121,6 +121,13 @@ TEST_F(CliErrors, AnotherGridIsRefused) {
                  "(B,2,32,32)");
 }
 
+TEST_F(CliErrors, FewerCasesThanAskedForAreSaid) {
+  const auto run = testing::piddm({"solve", shop_.at("student"), "--task", "forward", "--observe",
+                                   shop_.at("other.npz"), "--n", "200", "--quiet", "--out", out()});
+  EXPECT_EQ(run.code, 0);
+  EXPECT_THAT(run.err, ::testing::HasSubstr("--n 200: " + shop_.at("other.npz") + " has only 12 cases"));
+}
+
 TEST_F(CliErrors, WhatCannotBeWrittenIsAResourceError) {
   testing::write_text(out("file"), "");
   expect_failure({"data", "make", "darcy", "--n", "1", "--out", out("file/x.npz")}, ExitCode::resources, "file/x.npz");

@@ -105,5 +105,21 @@ TEST_F(SensorListTest, ArraysNameTheEntry) {
   EXPECT_ERROR(sensors_from_arrays(bad, "f.npz", *pde_), ExitCode::data, "'y' has shape (1), expected (2)");
 }
 
+TEST_F(SensorListTest, AByteOrderMarkIsSkipped) {
+  EXPECT_EQ(read("\xEF\xBB\xBF"
+                 "channel,i,j,value\nu,1,2,3\n")
+                .values[0][0][1][2]
+                .item<double>(),
+            3);
+}
+
+TEST_F(SensorListTest, ValuesBeyondAFloatAreNamed) {
+  for (const std::string value : {"1e39", "-1e39", "1e400"})
+    EXPECT_ERROR(read("channel,i,j,value\nu,1,2," + value + "\n"), ExitCode::data,
+                 "sensors.csv: line 2: value = " + value.substr(0, 2));
+  EXPECT_ERROR(read("channel,i,j,value\nu,1,2,1e39\n"), ExitCode::data, "beyond the range of a float");
+  EXPECT_ERROR(read("channel,i,j,value,sigma\nu,1,2,1,1e39\n"), ExitCode::data, "line 2: sigma = 1e+39");
+}
+
 }  // namespace
 }  // namespace piddm

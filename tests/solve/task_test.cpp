@@ -102,6 +102,15 @@ TEST(Task, NamesGoBothWays) {
   for (const auto* name : {"generate", "forward", "inverse", "reconstruct"})
     EXPECT_EQ(task_name(parse_task(name)), name);
   EXPECT_ERROR(parse_task("invers"), ExitCode::usage, "did you mean 'inverse'");
+  EXPECT_EQ(parse_solve_task("inverse"), Task::inverse);
+  EXPECT_ERROR(parse_solve_task("invers"), ExitCode::usage, "did you mean 'inverse'");
+  EXPECT_ERROR(parse_solve_task("generate"), ExitCode::usage, "observes nothing; choose forward, inverse, reconstruct");
+  EXPECT_ERROR(parse_solve_task("nope"), ExitCode::usage, "forward, inverse, reconstruct");
+  try {
+    parse_solve_task("nope");
+  } catch (const UsageError& error) {
+    EXPECT_EQ(std::string(error.what()).find("generate"), std::string::npos) << error.what();
+  }
 }
 
 }  // namespace
