@@ -32,10 +32,19 @@ void list_arrays(const Context& context, const std::vector<std::string>& files) 
   context.print({{"files", report}}, table.text());
 }
 
+/// Files, and those in folders.
+std::vector<std::string> files_in(const std::vector<std::string>& given) {
+  auto files = given;
+  for (const auto& path : given)
+    if (std::filesystem::is_directory(path))
+      for (const auto& entry : std::filesystem::directory_iterator(path)) files.push_back(entry.path().string());
+  return files;
+}
+
 void import_files(const Context& context, const Import& request) {
   if (request.list) return list_arrays(context, request.files);
   require<UsageError>(!request.out.empty(), "--out is required");
-  check_output(request.out, {".npz", ".safetensors"});
+  check_output(request.out, {".npz", ".safetensors"}, files_in(request.files));
   auto options = request.options;
   options.files.assign(request.files.begin(), request.files.end());
   options.dtype = parse_dtype(request.dtype);
@@ -67,9 +76,11 @@ ExportFormat parse_format(const Export& request) {
 void export_file(const Context& context, const Export& request) {
   const auto format = parse_format(request);
   const auto dtype = parse_dtype(request.dtype);
-  check_output(request.out, format == ExportFormat::npz           ? std::vector<std::string>{".npz"}
-                            : format == ExportFormat::safetensors ? std::vector<std::string>{".safetensors"}
-                                                                  : std::vector<std::string>{".h5", ".hdf5"});
+  check_output(request.out,
+               format == ExportFormat::npz           ? std::vector<std::string>{".npz"}
+               : format == ExportFormat::safetensors ? std::vector<std::string>{".safetensors"}
+                                                     : std::vector<std::string>{".h5", ".hdf5"},
+               {request.file});
   const auto data = load_dataset(request.file);
   export_dataset(request.out, data, format, dtype);
   const auto name = enum_names(format).at(static_cast<size_t>(format));

@@ -195,7 +195,9 @@ std::string remarks(const Options& o) {
 }
 
 void check_options(const Options& o) {
-  if (!o.out.empty()) check_output(o.out, {".json", ".csv", ".md"});
+  auto inputs = o.inputs;
+  inputs.insert(inputs.end(), {o.reference, o.model, o.observe});
+  if (!o.out.empty()) check_output(o.out, {".json", ".csv", ".md"}, inputs);
   require<UsageError>(o.n >= 2, "--n {}: distances of sets need at least 2 samples", o.n);
   require<UsageError>(o.resamples >= 0, "--resamples must not be negative");
   require<UsageError>(o.task.empty() == o.observe.empty(), "--task and --observe go together");

@@ -25,7 +25,7 @@ json method_options(const Options& o, const std::string& method) {
 }
 
 void generate(const Context& context, const Options& o) {
-  check_output(o.out, {".npz", ".safetensors"});
+  check_output(o.out, {".npz", ".safetensors"}, {o.model});
   require<UsageError>(o.n >= 1, "--n {}: must be at least 1", o.n);
   require<UsageError>(o.first >= 0 && o.refine >= 0, "--first and --refine must not be negative");
   auto model = load_model(o.model, context.device());

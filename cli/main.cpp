@@ -78,6 +78,15 @@ int run(Context& context) {
   }
 }
 
+/// `file` is there and is `input`, or the model in it.
+bool is_input(const std::filesystem::path& file, const std::filesystem::path& input) {
+  std::error_code none;
+  if (input.empty()) return false;
+  for (const char* part : {"", "model.safetensors", "config.json", "model/model.safetensors", "model/config.json"})
+    if (std::filesystem::equivalent(file, *part ? input / part : input, none)) return true;
+  return false;
+}
+
 }  // namespace
 
 void Context::print(const json& object, const std::string& text) const {
@@ -103,10 +112,14 @@ CLI::App* add_command(CLI::App& app, Context& context, const std::string& name, 
   return command;
 }
 
-void check_output(const std::string& file, const std::vector<std::string>& extensions) {
+void check_output(const std::string& file, const std::vector<std::string>& extensions,
+                  const std::vector<std::string>& inputs) {
   const std::filesystem::path path(file);
   if (!extensions.empty() && std::find(extensions.begin(), extensions.end(), path.extension()) == extensions.end())
     throw UsageError("--out {}: the name must end in {}", file, fmt::join(extensions, " or "));
+  for (const auto& input : inputs)
+    require<UsageError>(!is_input(path, input), "--out {}: would overwrite the input {}; choose another name", file,
+                        input);
   const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
   std::error_code error;
   std::filesystem::create_directories(folder, error);

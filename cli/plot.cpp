@@ -52,7 +52,7 @@ void plot(const Context& context, Options o) {
   const bool run = fs::is_directory(o.input);
   if (o.out.empty()) o.out = default_output(o, run);
   require<UsageError>(o.n >= 1, "--n {}: must be at least 1", o.n);
-  check_output(o.out, {".png"});
+  check_output(o.out, {".png"}, {o.input, o.reference});
   if (run)
     plot_training(o.input, o.out);
   else

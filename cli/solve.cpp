@@ -36,7 +36,7 @@ json errors_of(const Samples& solved, const ObservationFile& file, const Model& 
 }
 
 void solve(const Context& context, const Options& o) {
-  check_output(o.out, {".npz", ".safetensors"});
+  check_output(o.out, {".npz", ".safetensors"}, {o.model, o.observe});
   const auto task = parse_solve_task(o.task);
   const auto model = load_model(o.model, context.device());
   const auto file = read_observation(o.observe, task, *model.pde, context.seed, o.reveal, o.n);

@@ -45,6 +45,7 @@ DataFile read_data_file(const std::filesystem::path& path) {
 }
 
 void write_data_file(const std::filesystem::path& path, const DataFile& file) {
+  std::filesystem::remove(digest_path(path));
   if (format_of(path) == Format::npz) {
     write_npz(path, {file.arrays, {{kDescriptionMember, file.description.dump(1) + "\n"}}});
   } else {

@@ -20,7 +20,7 @@ void check_data_file_name(const std::filesystem::path& path);
 /// A DataError if the file is damaged or has no description.
 DataFile read_data_file(const std::filesystem::path& path);
 
-/// Atomic; the same content gives the same bytes.
+/// Atomic; the same content gives the same bytes. The digest of a file that was there before is removed.
 void write_data_file(const std::filesystem::path& path, const DataFile& file);
 
 /// Where the SHA-256 of a file is kept: "FILE.sha256", one line as sha256sum writes and checks it.

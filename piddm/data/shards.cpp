@@ -45,7 +45,6 @@ ResidualStatistics write_shard(const fs::path& path, const Pde& pde, const Sampl
   });
   DataFile file{.arrays = {}, .description = describe_samples(pde, range, statistics)};
   for (size_t c = 0; c < spools.size(); ++c) file.arrays.emplace(pde.channels()[c].name, spools[c]->map());
-  fs::remove(digest_path(path));
   write_data_file(path, file);
   write_digest(path);
   return statistics;

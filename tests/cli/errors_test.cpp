@@ -121,6 +121,30 @@ TEST_F(CliErrors, AnotherGridIsRefused) {
                  "(B,2,32,32)");
 }
 
+TEST_F(CliErrors, AnInputIsNotOverwritten) {
+  const auto data = copy("data.npz").string(), student = copy("student").string();
+  const auto weights = student + "/model/model.safetensors";
+  fs::create_symlink(data, out("link.npz"));
+  testing::succeed({"data", "make", "darcy", "--n", "4", "--grid", "16", "--shards", "2", "--out", out("set.npz")});
+  const auto before = testing::read_text(data), model = testing::read_text(weights);
+  const auto index = testing::read_text(out("set.json"));
+  for (const auto& file : {data, out("link.npz"), (folder_ / "." / "data.npz").string()}) {
+    expect_failure({"solve", student, "--task", "forward", "--observe", data, "--out", file}, ExitCode::usage,
+                   "would overwrite the input " + data);
+    expect_failure({"data", "import", data, "--out", file}, ExitCode::usage, "would overwrite");
+    expect_failure({"data", "import", folder_.path().string(), "--out", file}, ExitCode::usage, "would overwrite");
+    expect_failure({"data", "export", data, "--out", file}, ExitCode::usage, "would overwrite");
+  }
+  expect_failure({"evaluate", shop_.at("samples.npz"), "--reference", out("set.json"), "--out", out("set.json")},
+                 ExitCode::usage, "would overwrite");
+  expect_failure({"generate", student, "--out", weights}, ExitCode::usage, "would overwrite");
+  fs::create_symlink(data, out("picture.png"));
+  expect_failure({"plot", data, "--out", out("picture.png")}, ExitCode::usage, "would overwrite");
+  EXPECT_EQ(testing::read_text(data), before);
+  EXPECT_EQ(testing::read_text(weights), model);
+  EXPECT_EQ(testing::read_text(out("set.json")), index);
+}
+
 TEST_F(CliErrors, FewerCasesThanAskedForAreSaid) {
   const auto run = testing::piddm({"solve", shop_.at("student"), "--task", "forward", "--observe",
                                    shop_.at("other.npz"), "--n", "200", "--quiet", "--out", out()});

@@ -6,6 +6,7 @@
 #include "piddm/core/npy.h"
 #include "piddm/core/progress.h"
 #include "piddm/core/safetensors.h"
+#include "piddm/data/data_file.h"
 #include "piddm/pde/darcy.h"
 #include "tests/data/fake_pde.h"
 #include "tests/testing.h"
@@ -126,6 +127,16 @@ TEST_F(DatasetTest, KnowsItsPdeAndParameters) {
   data.description.erase("pde");
   EXPECT_ERROR(pde_of(data), ExitCode::usage, "which PDE");
   EXPECT_EQ(pde_of(data, "darcy")->name(), "darcy");
+}
+
+TEST_F(DatasetTest, TheDigestOfAnOverwrittenFileIsRemoved) {
+  const auto data = make_dataset(FakePde(), 1, 0, 2);
+  for (const std::string name : {"d.npz", "d.safetensors"}) {
+    save_dataset(dir_ / name, data);
+    write_digest(dir_ / name);
+    save_dataset(dir_ / name, make_dataset(FakePde(), 2, 0, 2));
+    EXPECT_EQ(read_digest(dir_ / name), "");
+  }
 }
 
 TEST_F(DatasetTest, RefusesBadRequests) {
