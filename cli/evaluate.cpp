@@ -33,10 +33,18 @@ struct Entrant {
   json cost = json::object();
 };
 
+/// A model of the reference's PDE.
+Model model_of(const std::string& folder, const Pde& pde, torch::Device device = torch::kCPU) {
+  auto model = load_model(folder, device);
+  check_declared({{"pde", model.pde->name()}, {"parameters", model.pde->options().parameters}}, pde, folder + " is");
+  return model;
+}
+
 // A folder is a model: it generates; a file holds samples, and says what they cost.
-Entrant entrant_of(const Context& context, const Options& o, const std::string& input) {
+Entrant entrant_of(const Context& context, const Options& o, const std::string& input, const Pde& pde) {
   if (!fs::is_directory(input)) {
     const auto data = load_dataset(input);
+    check_declared(data.description, pde, input + " is");
     const auto origin = data.description.value("origin", json::object());
     return {input,
             {data.fields, origin.value("nfe", 0.0), origin.value("backward", 0.0),
@@ -44,7 +52,7 @@ Entrant entrant_of(const Context& context, const Options& o, const std::string& 
   }
   require<UsageError>(o.task.empty(), "{}: a model; --task judges files that `piddm solve` has written", input);
   const double held = PeakMemory(context.device()).mib();  // on a GPU, by the judge
-  const auto model = load_model(input, context.device());
+  const auto model = model_of(input, pde, context.device());
   const PeakMemory memory(model.device());
   Entrant entrant{input,
                   method_registry().at(default_method(model))(model, json::object())->generate(0, o.n, context.seed)};
@@ -55,8 +63,8 @@ Entrant entrant_of(const Context& context, const Options& o, const std::string& 
 
 Normalizer normalizer_of(const Options& o, const Dataset& reference, const Pde& pde) {
   for (const auto& candidate : o.inputs)
-    if (o.model.empty() && fs::is_directory(candidate)) return load_model(candidate).normalizer;
-  if (!o.model.empty()) return load_model(o.model).normalizer;
+    if (o.model.empty() && fs::is_directory(candidate)) return model_of(candidate, pde).normalizer;
+  if (!o.model.empty()) return model_of(o.model, pde).normalizer;
   return Normalizer::fit(reference.fields, pde.channels());
 }
 
@@ -148,11 +156,11 @@ Table table_of(const Options& o, const Pde& pde, const json& rows) {
 }
 
 /// Every entrant's row by name, and the floor.
-json judge_samples(const Context& context, const Options& o, const Judge& judge, json& report) {
+json judge_samples(const Context& context, const Options& o, const Judge& judge, const Pde& pde, json& report) {
   json rows = json::object();
   int64_t smallest = o.n;
   for (const auto& input : o.inputs) {
-    const auto entrant = entrant_of(context, o, input);
+    const auto entrant = entrant_of(context, o, input, pde);
     smallest = std::min(smallest, entrant.samples.x.size(0));
     rows[input] = judge.samples(entrant.samples, {o.resamples, context.seed});
     rows[input].update(entrant.cost);
@@ -165,7 +173,7 @@ json judge_samples(const Context& context, const Options& o, const Judge& judge,
 
 json judge_task(const Context& context, const Options& o, const Judge& judge, const Pde& pde, json& report) {
   std::vector<Samples> members;
-  for (const auto& input : o.inputs) members.push_back(entrant_of(context, o, input).samples);
+  for (const auto& input : o.inputs) members.push_back(entrant_of(context, o, input, pde).samples);
   const int64_t cases = members.front().x.size(0);
   const auto file = read_observation(o.observe, parse_solve_task(o.task), pde, context.seed, o.reveal, cases);
   require<UsageError>(file.truth.defined(), "{}: does not hold whole samples, so there is no truth to compare with",
@@ -225,7 +233,7 @@ void evaluate(const Context& context, const Options& o) {
   const auto judge = make_judge(context, o, reference, pde);
   json report = {{"reference", o.reference}};
   const auto rows =
-      o.task.empty() ? judge_samples(context, o, judge, report) : judge_task(context, o, judge, *pde, report);
+      o.task.empty() ? judge_samples(context, o, judge, *pde, report) : judge_task(context, o, judge, *pde, report);
   if (o.task.empty() && o.poseidon.empty()) report["absent"] = {{"fpd", "no Poseidon checkpoint (--poseidon)"}};
   report["machine"] = describe_machine();
   const auto table = table_of(o, *pde, rows);

@@ -269,7 +269,7 @@ class Check {
 
 json check_dataset(const Dataset& dataset, const Pde& pde, const CheckOptions& options) {
   const torch::NoGradGuard no_grad;
-  check_matches(dataset, pde);
+  check_fields(dataset, pde);
   return Check(dataset, pde, options).run();
 }
 

@@ -25,7 +25,7 @@ Format format_of(const std::filesystem::path& path) {
 template <class Texts>
 json find_description(const Texts& texts, const char* key, const std::string& origin) {
   const auto text = texts.find(key);
-  require<DataError>(text != texts.end(), "{}: no {}, so not a data set; use `piddm data import`", origin, key);
+  if (text == texts.end()) return nullptr;
   auto description = parse_json(text->second, origin + ": description");
   require<DataError>(description.is_object(), "{}: the description is not an object", origin);
   return description;
@@ -35,13 +35,20 @@ json find_description(const Texts& texts, const char* key, const std::string& or
 
 void check_data_file_name(const std::filesystem::path& path) { format_of(path); }
 
-DataFile read_data_file(const std::filesystem::path& path) {
+DataFile read_arrays(const std::filesystem::path& path) {
   if (format_of(path) == Format::npz) {
     auto npz = read_npz(path);
     return {std::move(npz.arrays), find_description(npz.texts, kDescriptionMember, path.string())};
   }
   auto file = read_safetensors(path);
   return {std::move(file.tensors), find_description(file.metadata, kDescriptionKey, path.string())};
+}
+
+DataFile read_data_file(const std::filesystem::path& path) {
+  auto file = read_arrays(path);
+  require<DataError>(!file.description.is_null(), "{}: no {}, so not a data set; use `piddm data import`",
+                     path.string(), format_of(path) == Format::npz ? kDescriptionMember : kDescriptionKey);
+  return file;
 }
 
 void write_data_file(const std::filesystem::path& path, const DataFile& file) {

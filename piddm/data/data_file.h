@@ -17,6 +17,9 @@ struct DataFile {
 /// UsageError unless the name ends in .npz or .safetensors.
 void check_data_file_name(const std::filesystem::path& path);
 
+/// Anybody's arrays; the description is null where there is none.
+DataFile read_arrays(const std::filesystem::path& path);
+
 /// A DataError if the file is damaged or has no description.
 DataFile read_data_file(const std::filesystem::path& path);
 

@@ -1,6 +1,7 @@
 #include "piddm/data/dataset.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "piddm/core/atomic_file.h"
 #include "piddm/core/json_text.h"
@@ -13,6 +14,7 @@ namespace piddm {
 namespace {
 
 constexpr size_t kMaxIndexBytes = size_t{16} << 20;
+constexpr double kSameConstant = 1e-6;
 
 std::vector<std::string> channel_list(const json& description, const std::string& origin) {
   const auto list = description.find("channels");
@@ -127,6 +129,27 @@ Dataset load_index(const std::filesystem::path& path, NonFinite non_finite) {
   return whole;
 }
 
+std::string declared_pde(const json& description) {
+  const auto said = description.find("pde");
+  return said != description.end() && said->is_string() ? said->get<std::string>() : std::string();
+}
+
+/// The constants that were declared, with the defaults of the others.
+json with_defaults(json declared, const Pde& pde) {
+  const auto names = pde_registry().names();
+  if (std::find(names.begin(), names.end(), pde.name()) == names.end()) return declared;
+  const auto usual = pde_registry().at(pde.name())({.name = pde.name(), .grid = pde.grid()});
+  for (const auto& p : usual->parameters())
+    if (!declared.contains(p.name)) declared[p.name] = p.value;
+  return declared;
+}
+
+bool same_constant(const json& theirs, double ours) {
+  if (!theirs.is_number()) return false;
+  const double value = theirs.get<double>();
+  return std::abs(value - ours) <= kSameConstant * std::max(std::abs(value), std::abs(ours));
+}
+
 }  // namespace
 
 Dataset load_dataset(const std::filesystem::path& path, NonFinite non_finite) {
@@ -166,19 +189,40 @@ Dataset make_dataset(const Pde& pde, uint64_t seed, int64_t first, int64_t n, in
 }
 
 PdePtr pde_of(const Dataset& dataset, const std::string& name) {
-  const auto said = dataset.description.find("pde");
-  const std::string declared =
-      said != dataset.description.end() && said->is_string() ? said->get<std::string>() : std::string();
+  const auto declared = declared_pde(dataset.description);
   require<UsageError>(!name.empty() || !declared.empty(), "the data do not say which PDE they are of; add --pde");
   PdeOptions options{.name = name.empty() ? declared : name, .grid = dataset.fields.size(-1)};
   if (options.name == declared) options.parameters = dataset.description.value("parameters", json::object());
   return make_pde(options);
 }
 
-void check_matches(const Dataset& dataset, const Pde& pde) {
+void check_fields(const Dataset& dataset, const Pde& pde) {
   require<DataError>(dataset.channels == pde.channel_names(), "[{}] expected the channels {}, got {}", pde.name(),
                      json(pde.channel_names()).dump(), json(dataset.channels).dump());
-  pde.check_shape(dataset.fields);
+  const auto& x = dataset.fields;
+  require<DataError>(x.dim() != 4 || x.size(2) != x.size(3) || x.size(2) == pde.grid(),
+                     "[{0}] expected (B,{1},{2},{2}), got {3}: the data have a {4}x{4} grid; add --set pde.grid={4}",
+                     pde.name(), pde.num_channels(), pde.grid(), shape_string(x), x.size(-1));
+  pde.check_shape(x);
+}
+
+void check_declared(const json& description, const Pde& pde, const std::string& subject) {
+  const auto declared = declared_pde(description);
+  if (declared.empty()) return;
+  require<DataError>(declared == pde.name(), "[{}] {} of {}", pde.name(), subject, declared);
+  const auto given = description.find("parameters");
+  if (given == description.end() || !given->is_object()) return;
+  const auto theirs = with_defaults(*given, pde);
+  for (const auto& p : pde.parameters()) {
+    if (!p.choices.empty() || !theirs.contains(p.name)) continue;  // forms of the residual are no matter of the data
+    require<DataError>(same_constant(theirs.at(p.name), p.value.get<double>()), "[{}] {} of {} = {}, not {}",
+                       pde.name(), subject, p.name, theirs.at(p.name).dump(), p.value.dump());
+  }
+}
+
+void check_matches(const Dataset& dataset, const Pde& pde) {
+  check_declared(dataset.description, pde, "these data are");
+  check_fields(dataset, pde);
 }
 
 }  // namespace piddm

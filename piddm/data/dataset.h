@@ -45,6 +45,13 @@ Dataset make_dataset(const Pde& pde, uint64_t seed, int64_t first, int64_t n, in
 PdePtr pde_of(const Dataset& dataset, const std::string& name = "");
 
 /// The channels of `dataset` must be those of the PDE, and its fields must fit the PDE's grid.
+void check_fields(const Dataset& dataset, const Pde& pde);
+
+/// A DataError where a description names another PDE, or other constants of it (those it leaves out are the defaults).
+/// A description that names no PDE passes. `subject` begins the message: "these data are".
+void check_declared(const json& description, const Pde& pde, const std::string& subject);
+
+/// Both.
 void check_matches(const Dataset& dataset, const Pde& pde);
 
 }  // namespace piddm

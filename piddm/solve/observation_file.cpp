@@ -1,17 +1,19 @@
 #include "piddm/solve/observation_file.h"
 
-#include "piddm/core/npy.h"
-#include "piddm/core/safetensors.h"
+#include "piddm/data/data_file.h"
+#include "piddm/data/dataset.h"
 #include "piddm/solve/sensor_list.h"
 
 namespace piddm {
 
 namespace {
 
-TensorMap read_arrays(const std::filesystem::path& file) {
-  if (file.extension() == ".npz") return read_npz(file).arrays;
-  if (file.extension() == ".safetensors") return read_safetensors(file).tensors;
-  throw UsageError("{}: expected .npz or .safetensors, or .csv for a list of sensors", file.string());
+TensorMap arrays_of(const std::filesystem::path& file, const Pde& pde) {
+  require<UsageError>(file.extension() == ".npz" || file.extension() == ".safetensors",
+                      "{}: expected .npz or .safetensors, or .csv for a list of sensors", file.string());
+  auto content = read_arrays(file);
+  check_declared(content.description, pde, file.string() + " is");
+  return std::move(content.arrays);
 }
 
 int64_t samples_in(const Tensor& array, const std::string& name, const Pde& pde, const std::string& file) {
@@ -111,7 +113,7 @@ ObservationFile read_observation(const std::filesystem::path& file, Task task, c
   if (file.extension() == ".csv") {
     out.observation = first_samples(read_sensor_csv(file, pde), n);
   } else {
-    const auto arrays = read_arrays(file);
+    const auto arrays = arrays_of(file, pde);
     if (is_sensor_list(arrays))
       out.observation = first_samples(sensors_from_arrays(arrays, file.string(), pde), n);
     else

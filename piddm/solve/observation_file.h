@@ -19,7 +19,7 @@ struct ObservationFile {
   Tensor truth;  ///< the whole samples, where the file has them; else undefined
 };
 
-/// The first `n` samples of the file (0: all). Nothing known, wrong shapes or infinite values are DataErrors. `options` say what a task reveals of
+/// The first `n` samples of the file (0: all). Nothing known, wrong shapes, infinite values or a description that names another PDE are DataErrors. `options` say what a task reveals of
 /// complete samples.
 ObservationFile read_observation(const std::filesystem::path& file, Task task, const Pde& pde, uint64_t seed,
                                  const ObserveOptions& options = {}, int64_t n = 0);

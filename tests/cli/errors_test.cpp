@@ -121,6 +121,23 @@ TEST_F(CliErrors, AnotherGridIsRefused) {
                  "(B,2,32,32)");
 }
 
+TEST_F(CliErrors, AnotherPdeIsRefused) {
+  testing::succeed({"data", "make", "poisson", "--n", "6", "--grid", "16", "--out", out("poisson.npz")});
+  expect_failure({"train", shop_.config(), "--data", out("poisson.npz"), "--out", out("run")}, ExitCode::data,
+                 "[darcy] these data are of poisson");
+  expect_failure(
+      {"solve", shop_.at("student"), "--task", "forward", "--observe", out("poisson.npz"), "--out", out("x.npz")},
+      ExitCode::data, "poisson.npz is of poisson");
+  expect_failure({"evaluate", out("poisson.npz"), "--reference", shop_.at("other.npz")}, ExitCode::data,
+                 "poisson.npz is of poisson");
+  expect_failure({"evaluate", shop_.at("student"), "--reference", out("poisson.npz")}, ExitCode::data,
+                 "student is of darcy");
+  expect_failure({"evaluate", out("poisson.npz"), "--model", shop_.at("teacher"), "--reference", out("poisson.npz")},
+                 ExitCode::data, "teacher is of darcy");
+  expect_failure({"distill", "--teacher", shop_.at("teacher"), "--preset", "poisson-32", "--out", out("run")},
+                 ExitCode::usage, "--preset poisson-32: of poisson, but the teacher is of darcy");
+}
+
 TEST_F(CliErrors, AnInputIsNotOverwritten) {
   const auto data = copy("data.npz").string(), student = copy("student").string();
   const auto weights = student + "/model/model.safetensors";

@@ -6,6 +6,7 @@
 #include "piddm/core/npy.h"
 #include "piddm/core/progress.h"
 #include "piddm/core/safetensors.h"
+#include "piddm/data/data_check.h"
 #include "piddm/data/data_file.h"
 #include "piddm/pde/darcy.h"
 #include "tests/data/fake_pde.h"
@@ -129,6 +130,38 @@ TEST_F(DatasetTest, KnowsItsPdeAndParameters) {
   EXPECT_EQ(pde_of(data, "darcy")->name(), "darcy");
 }
 
+TEST_F(DatasetTest, DataOfAnotherPdeDoNotMatch) {
+  const auto darcy = make_pde({.name = "darcy", .grid = 16}), poisson = make_pde({.name = "poisson", .grid = 16});
+  auto data = make_dataset(*poisson, 0, 0, 2);
+  EXPECT_NO_THROW(check_matches(data, *poisson));
+  EXPECT_ERROR(check_matches(data, *darcy), ExitCode::data, "[darcy] these data are of poisson");
+  EXPECT_FALSE(check_dataset(data, *darcy, {}).at("pass").get<bool>());  // `data check --pde darcy` may ask
+  data.description.erase("pde");
+  EXPECT_NO_THROW(check_matches(data, *darcy));
+}
+
+TEST_F(DatasetTest, DataWithOtherConstantsDoNotMatch) {
+  const auto usual = make_pde({.name = "helmholtz", .grid = 16});
+  const auto other = make_pde({.name = "helmholtz", .grid = 16, .parameters = {{"k", 3.0}}});
+  const auto k = usual->parameters().front().value.dump();
+  auto data = make_dataset(*other, 0, 0, 2);
+  EXPECT_NO_THROW(check_matches(data, *other));
+  EXPECT_ERROR(check_matches(data, *usual), ExitCode::data, "[helmholtz] these data are of k = 3.0, not " + k);
+  data.description["parameters"] = json::object();  // the defaults
+  EXPECT_NO_THROW(check_matches(data, *usual));
+  EXPECT_ERROR(check_matches(data, *other), ExitCode::data, "these data are of k = " + k + ", not 3.0");
+  data.description["parameters"]["k"] = "three";
+  EXPECT_ERROR(check_matches(data, *other), ExitCode::data, "k = \"three\"");
+  data.description.erase("parameters");
+  EXPECT_NO_THROW(check_matches(data, *other));
+}
+
+TEST_F(DatasetTest, AFormOfTheResidualIsNoMatterOfTheData) {
+  const auto compact = make_pde({.name = "burgers", .grid = 16});
+  const auto wide = make_pde({.name = "burgers", .grid = 16, .parameters = {{"residual", "wide"}}});
+  EXPECT_NO_THROW(check_matches(make_dataset(*compact, 0, 0, 1), *wide));
+}
+
 TEST_F(DatasetTest, TheDigestOfAnOverwrittenFileIsRemoved) {
   const auto data = make_dataset(FakePde(), 1, 0, 2);
   for (const std::string name : {"d.npz", "d.safetensors"}) {
@@ -144,6 +177,7 @@ TEST_F(DatasetTest, RefusesBadRequests) {
   EXPECT_ERROR(make_dataset(FakePde(), 1, 0, 2, 2, torch::kFloat16), ExitCode::usage, "float32 or float64");
   auto data = make_dataset(FakePde(), 1, 0, 2);
   EXPECT_ERROR(check_matches(data, FakePde(8)), ExitCode::data, "expected (B,3,8,8)");
+  EXPECT_ERROR(check_matches(data, FakePde(8)), ExitCode::data, "a 4x4 grid; add --set pde.grid=4");
   data.channels = {"u", "a", "t"};
   EXPECT_ERROR(check_matches(data, FakePde()), ExitCode::data, R"(got ["u","a","t"])");
   data.channels = {"u", "a", "a"};

@@ -124,5 +124,17 @@ TEST_F(ObservationFileTest, RefusesBadFilesByName) {
                "none.npz: no such file");
 }
 
+TEST_F(ObservationFileTest, RefusesAFileOfAnotherPde) {
+  const auto read_described = [&](const std::string& description, const std::string& name = "npz.npz") {
+    write_npz(folder_ / "npz.npz", {{{"a", a_}}, {{"description.json", description}}});
+    write_safetensors(folder_ / "safe.safetensors", {{"a", a_}}, {{"description", description}});
+    return read_observation(folder_ / name, Task::forward, *pde_, 3);
+  };
+  EXPECT_NO_THROW(read_described(R"({"pde": "darcy", "parameters": {}})"));
+  EXPECT_NO_THROW(read_described("{}"));
+  EXPECT_ERROR(read_described(R"({"pde": "poisson"})"), ExitCode::data, "npz.npz is of poisson");
+  EXPECT_ERROR(read_described(R"({"pde": "poisson"})", "safe.safetensors"), ExitCode::data, "[darcy]");
+}
+
 }  // namespace
 }  // namespace piddm
