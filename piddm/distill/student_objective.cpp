@@ -19,7 +19,9 @@ Tensor weights_of_channels(const Pde& pde, double solution_weight) {
   return weights / weights.mean();
 }
 
-void check(const StudentLossOptions& o) {
+}  // namespace
+
+void check_loss(const StudentLossOptions& o) {
   for (const auto& [name, value] : {std::pair{"lambda", o.lambda},
                                     {"boundary", o.boundary},
                                     {"error", o.error},
@@ -35,11 +37,9 @@ void check(const StudentLossOptions& o) {
                       "distill.loss.residual_memory: must be in [0,1), got {}", o.residual_memory);
 }
 
-}  // namespace
-
 StudentObjective::StudentObjective(const Student& student, const Model& model, const StudentLossOptions& options)
     : student_(student), model_(model), options_(options), weight_(options.residual_target, options.residual_memory) {
-  check(options);
+  check_loss(options);
   require<UsageError>(options.error == 0 || model_.pde->has_preconditioner(),
                       "distill.loss.error: {} has no fast solver to measure it with", model_.pde->name());
   channel_weights_ = weights_of_channels(*model_.pde, options.solution_weight);

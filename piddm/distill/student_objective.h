@@ -82,6 +82,9 @@ struct StudentLossOptions {
   }
 };
 
+/// A UsageError for weights that make no sense.
+void check_loss(const StudentLossOptions& options);
+
 class StudentObjective : public Objective {
  public:
   bool keeps_state() const override { return weight_.active(); }

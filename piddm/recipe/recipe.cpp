@@ -56,6 +56,7 @@ StepResult Recipe::step(const std::string& name, const json& settings, const std
   identity["machine"] = machine;
   write_file_atomically(unfinished / "step.json", identity.dump(2) + "\n");
   std::error_code error;
+  fs::remove_all(done, error);  // what is there without a step.json is not whole
   fs::rename(unfinished, done, error);
   if (error) throw ResourceError("{}: cannot be renamed: {}", unfinished.string(), error.message());
   return {key, done};
@@ -65,7 +66,8 @@ void Recipe::add_to_plan(const std::string& name, const StepResult& step, const 
   if (std::any_of(plan_.begin(), plan_.end(), [&](const auto& planned) { return planned.key == step.key; })) return;
   double seconds = 0;
   if (step.done)
-    seconds = parse_json(read_file(step.folder / "step.json", 1 << 20), "step.json").value("seconds", 0.0);
+    seconds = parse_json(read_file(step.folder / "step.json", 1 << 20), (step.folder / "step.json").string())
+                  .value("seconds", 0.0);
   else if (expected)
     seconds = expected();
   plan_.push_back({name, step.key, step.done, seconds});

@@ -114,6 +114,8 @@ Experiment table_experiment(const TableOptions& options, const std::string& pde,
   merge_config(config, options.by_pde.value(pde, json::object()));
   merge_config(config, overlay);
   auto experiment = parse_experiment(config);
+  require<UsageError>(experiment.pde.name == pde, "experiment.pde.name: choose PDEs of a table by pdes=[\"{}\"]",
+                      experiment.pde.name);
   require<UsageError>(experiment.data.path.empty(),
                       "data.path: tables generate their data from the PDE's law; for a file of your own use train, "
                       "distill and compare");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 
 #include "piddm/core/device.h"
 #include "piddm/core/stopwatch.h"
@@ -10,6 +11,7 @@
 #include "piddm/recipe/paper.h"
 #include "piddm/recipe/table_report.h"
 #include "piddm/recipe/table_rows.h"
+#include "piddm/solve/method.h"
 
 namespace piddm {
 
@@ -87,10 +89,24 @@ void check_choices(const std::string& name, const TableRecipe& recipe, const Tab
                         recipe.takes.empty() ? "" : fmt::format("; it takes {}", fmt::join(recipe.takes, ", ")));
 }
 
+/// Before anything is trained in vain.
+void check_options(const TableOptions& o) {
+  for (const auto& [key, value, least] : {std::tuple{"samples", o.samples, 2},
+                                          {"cases", o.cases, 1},
+                                          {"starts", o.starts, 1},
+                                          {"dflow_samples", o.dflow_samples, 2},
+                                          {"dflow_cases", o.dflow_cases, 1},
+                                          {"judge.held_out", o.judge.held_out, 4}})
+    require<UsageError>(value >= least, "{}: must be at least {}, got {}", key, least, value);
+  for (const auto& [pde, settings] : o.by_pde.items()) table_experiment(o, pde);
+  for (const auto& [method, settings] : o.by_method.items()) method_card(method).check(settings);
+}
+
 Prepared prepare(const std::string& name, const TableOptions& options, Workbench& bench) {
   Prepared out{table_registry().at(name)(), {}};
   require<UsageError>(!options.seeds.empty(), "seeds: name at least one");
   check_choices(name, out.recipe, options);
+  check_options(options);
   out.entries = out.recipe.entries(options);
   for (const auto& entry : out.entries) bench.judge_by(table_experiment(options, entry.experiment.pde.name));
   return out;

@@ -45,10 +45,21 @@ std::string label_of(const json& labels) {
   return text;
 }
 
+/// What `read` makes of a file of the step; where it is damaged, what to do about it.
+template <class F>
+auto intact(const fs::path& folder, F&& read) {
+  try {
+    return std::forward<F>(read)();
+  } catch (const DataError& error) {
+    throw DataError("{}; remove the folder {} to make it again", error.what(), folder.string());
+  }
+}
+
 }  // namespace
 
 json read_step(const StepResult& step, const std::string& file) {
-  return parse_json(read_file(step.folder / file, 64 << 20), (step.folder / file).string());
+  return intact(step.folder,
+                [&] { return parse_json(read_file(step.folder / file, 64 << 20), (step.folder / file).string()); });
 }
 
 Workbench::Workbench(fs::path root, const WorkbenchOptions& options, torch::Device device, Recipe::Mode mode)
@@ -139,7 +150,7 @@ const Model& Workbench::load(const Trained& trained) {
   const auto key = trained.folder.string();
   if (!models_.contains(key)) {
     if (models_.size() >= kModelsInMemory) models_.clear();
-    models_[key] = load_model(trained.folder, device_);
+    models_[key] = intact(trained.step.folder, [&] { return load_model(trained.folder, device_); });
   }
   return models_.at(key);
 }
@@ -249,7 +260,8 @@ json Workbench::result(const Entry& entry) {
 TensorMap Workbench::fields(const Entry& entry) {
   const json metrics = result(entry);
   if (metrics.is_null() || metrics.contains("refused") || metrics.contains("failed")) return {};
-  return read_safetensors(entry_step(entry).folder / "kept.safetensors").tensors;
+  const auto folder = entry_step(entry).folder;
+  return intact(folder, [&] { return read_safetensors(folder / "kept.safetensors").tensors; });
 }
 
 json Workbench::floor(const Experiment& experiment, int64_t n) {

@@ -42,6 +42,7 @@ struct MethodCard {
   std::optional<ModelKind> needs;                        ///< the kind of model it works with; nothing: any
   std::function<std::string(Task, const Pde&)> refusal;  ///< why it cannot do this; "" where it can
   std::string options;                                   ///< one "key = default # meaning" line an option
+  std::function<void(const json&)> check;                ///< a UsageError for options it does not know or cannot read
   std::function<MethodPtr(const Model&, const json&)> make;
 };
 

@@ -50,6 +50,11 @@ MethodCard card(const std::string& name, std::optional<ModelKind> needs, const s
           needs,
           refusal_of<M>,
           describe_fields<Options>() + describe_fields(common),
+          [common, name](json options) {
+            take_common(options, common);
+            Options parsed;
+            read_fields(options, parsed, name);
+          },
           [common](const Model& model, json options) -> MethodPtr {
             if (model.network) model.network->set_precision(take_common(options, common).precision);
             Options parsed;

@@ -76,6 +76,16 @@ TEST(Recipe, AStepThatAnotherProcessIsAtIsWaitedFor) {
   EXPECT_EQ(steps_in(root.path(), "unfinished"), 0);
 }
 
+TEST(Recipe, AStepThatLostItsRecordIsMadeAgain) {
+  const testing::TempDir root;
+  Counting recipe(root.path());
+  const auto data = recipe.data(1);
+  fs::remove(data.folder / "step.json");
+  EXPECT_EQ(recipe.data(1).folder, data.folder);
+  EXPECT_EQ(recipe.data_runs, 2);
+  EXPECT_TRUE(fs::exists(data.folder / "step.json"));
+}
+
 TEST(Recipe, AStepThatFailedElsewhereIsTakenOver) {
   const testing::TempDir root;
   Counting recipe(root.path());

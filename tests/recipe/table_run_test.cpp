@@ -156,6 +156,32 @@ TEST_F(TableRuns, RefuseNoSeedAtAll) {
   EXPECT_ERROR(run("table-diversity"), ExitCode::usage, "seeds");
 }
 
+TEST_F(TableRuns, RefuseWrongOptionsBeforeAnythingRuns) {
+  const auto refused = [&](const char* setting, const char* why) {
+    json config = write_fields(options_);
+    apply_setting(config, setting);
+    TableOptions wrong;
+    read_fields(config, wrong);
+    std::swap(options_, wrong);
+    EXPECT_ERROR(plan("table-diversity"), ExitCode::usage, why);
+    std::swap(options_, wrong);
+  };
+  refused("by_method.teacher.stepz=50", "'stepz'");
+  refused("by_method.difusionpde.steps=50", "did you mean 'diffusionpde'");
+  refused("by_pde.dracy.pde.grid=16", "did you mean 'darcy'");
+  refused("experiment.distill.loss.lambda=-1", "distill.loss.lambda");
+  refused("experiment.pde.name=poisson", "pdes=[\"poisson\"]");
+  refused("samples=0", "samples: must be at least 2");
+}
+
+TEST_F(TableRuns, ADamagedStepIsNamed) {
+  options_.methods = {"teacher"};
+  run("table-diversity");
+  for (const auto& entry : fs::recursive_directory_iterator(folder_.path()))
+    if (entry.path().filename() == "metrics.json") testing::write_text(entry.path(), "{");
+  EXPECT_ERROR(run("table-diversity"), ExitCode::data, "remove the folder");
+}
+
 TEST_F(TableRuns, RefuseAChoiceThatWouldBeIgnored) {
   options_.methods = {"teacher"};
   EXPECT_ERROR(plan("figure-ablation"), ExitCode::usage, "figure-ablation: 'methods' chooses nothing in this table");
