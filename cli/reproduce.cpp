@@ -139,6 +139,8 @@ std::pair<std::string, json> so_far(const Context& context, const Options& o, co
 /// The table of reports that were made elsewhere.
 std::pair<std::string, json> merge(const Options& o) {
   require<UsageError>(is_table(o.name), "--merge: '{}' is not a table", o.name);
+  require<UsageError>(o.settings.empty() && !o.dry_run && !o.so_far,
+                      "--merge computes nothing: --set, --dry-run and --so-far do not go with it");
   parse_scale(o.scale);
   std::vector<json> reports;
   for (const auto& file : o.merge) {

@@ -181,7 +181,7 @@ Checkpoint CheckpointStore::load(int64_t step) const {
   } catch (const DataError& error) {
     const auto older = intact_before(step);
     if (!older) throw;
-    throw DataError("{}; step {} is intact", error.what(), *older);
+    throw DataError("{}; step {} is intact: remove {} to continue from there", error.what(), *older, folder.string());
   }
   const auto state_path = (folder / kState).string();
   auto document = parse_json(read_file(state_path, kMaxText), state_path, {.keys = 65536});

@@ -104,8 +104,14 @@ class Trainer {
     if (!std::isfinite(values.loss)) fail(non_finite_term(values));
     loss.total.backward();
     values.gradient_norm = adam_.gradient_norm();
-    if (!std::isfinite(values.gradient_norm)) fail("the gradient of '" + adam_.non_finite_gradient() + "'");
+    if (!std::isfinite(values.gradient_norm)) fail(non_finite_gradient());
     return values;
+  }
+
+  /// None of them alone where only the sum of squares is too large.
+  std::string non_finite_gradient() const {
+    const auto name = adam_.non_finite_gradient();
+    return name.empty() ? "the norm of the gradient" : "the gradient of '" + name + "'";
   }
 
   void step_on_host(double lr) {

@@ -50,10 +50,12 @@ TEST(Reproduce, MakesTablesThatShareTheirStepsAndOnePageOfThem) {
   EXPECT_DOUBLE_EQ(report.at("rows")[1].at("metrics").at("pde_error_ratio").get<double>(), 1);
   EXPECT_EQ(report.at("scale"), "smoke");
   const auto file = (out / "table-generative-smoke" / "report.json").string();
-  expect_failure(reproduce("table-generative", out, {"--scale", "small", "--merge", file}), ExitCode::usage,
-                 "of scale smoke; add --scale smoke");
+  expect_failure({"reproduce", "table-generative", "--scale", "small", "--merge", file, "--out", out.string()},
+                 ExitCode::usage, "of scale smoke; add --scale smoke");
   EXPECT_FALSE(fs::exists(out / "table-generative-small"));
-  succeed(reproduce("table-generative", folder / "merged", {"--merge", file}));
+  expect_failure({"reproduce", "table-generative", "--merge", file, "--out", out.string(), "--set", "samples=3"},
+                 ExitCode::usage, "--merge computes nothing");
+  succeed({"reproduce", "table-generative", "--merge", file, "--out", (folder / "merged").string()});
   const auto page = read_text(out / "report-smoke.html");
   for (const char* part : {"table-diversity", "table-generative", "frechet_teacher", "data:image/"})
     EXPECT_NE(page.find(part), std::string::npos) << part;

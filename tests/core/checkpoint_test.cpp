@@ -148,7 +148,7 @@ TEST(Checkpoint, MissingExtraAndMovedFilesAreRefused) {
   EXPECT_ERROR(store.load(3), ExitCode::data, "step-3/ema.safetensors: missing; step 2 is intact");
   write_text(dir / "step-2/stray", "x");
   EXPECT_ERROR(store.load(2), ExitCode::data, "step-2/stray: not in the manifest; step 1 is intact");
-  EXPECT_ERROR(store.load(3), ExitCode::data, "step 1 is intact");
+  EXPECT_ERROR(store.load(3), ExitCode::data, "step 1 is intact: remove ");
   fs::rename(dir / "step-1", dir / "step-4");
   EXPECT_ERROR(store.load(4), ExitCode::data, "not the state of step 4");
   fs::remove(dir / "step-2/manifest.sha256");

@@ -241,7 +241,9 @@ INSTANTIATE_TEST_SUITE_P(Train, NonFinite,
                                                  },
                                                  "step 6: the term 'size' is not finite"},
                                            Fault{"gradient", [](Loss&) {},
-                                                 "step 6: the gradient of 'second' is not finite"}),
+                                                 "step 6: the gradient of 'second' is not finite"},
+                                           Fault{"norm", [](Loss& loss) { loss.total = loss.total * 1e30; },
+                                                 "step 6: the norm of the gradient is not finite"}),
                          [](const auto& fault) { return std::string(fault.param.name); });
 
 TEST(Train, StopsWhenTheFirstLossIsNotFinite) {
