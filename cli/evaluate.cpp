@@ -135,7 +135,7 @@ std::string cell(const json& row, const std::string& column, bool with_interval)
   if (!row.contains(column)) return column == "fpd" ? "absent" : "-";
   const auto value = row.at(column).get<double>();
   if (column == "n") return fmt::format("{}", static_cast<int64_t>(value));
-  const auto text = format_number(value);
+  auto text = format_number(value);
   const auto intervals = row.value("intervals", json::object());
   if (!with_interval || !intervals.contains(column)) return text;
   const auto& ends = intervals.at(column);

@@ -32,14 +32,14 @@ std::string nearest_hint(const CLI::App& app) {
   const auto left = app.remaining(true);
   if (left.empty()) return "";
   std::vector<std::string> known;
-  if (left.front().rfind("-", 0) == 0) {
+  if (left.front().starts_with('-')) {
     for (const auto* option : command->get_options())
       for (const auto& name : option->get_lnames()) known.push_back("--" + name);
   } else {
     for (const auto* sub : command->get_subcommands({})) known.push_back(sub->get_name());
   }
   const auto word = left.front().substr(0, left.front().find('='));
-  return unknown_name_message(word.rfind("-", 0) == 0 ? "option" : "command or argument", word, known);
+  return unknown_name_message(word.starts_with('-') ? "option" : "command or argument", word, known);
 }
 
 int usage_failure(const CLI::App& app, const CLI::ParseError& error) {

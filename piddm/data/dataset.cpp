@@ -40,7 +40,7 @@ Tensor join_channels(TensorMap& arrays, const std::vector<std::string>& channels
   }
   const auto sizes = arrays.at(channels[0]).sizes().vec();
   const auto count = static_cast<int64_t>(channels.size());
-  const auto fields = torch::empty({sizes[0], count, sizes[1], sizes[2]}, dtype);
+  auto fields = torch::empty({sizes[0], count, sizes[1], sizes[2]}, dtype);
   for (int64_t c = 0; c < count; ++c) {
     const auto channel = arrays.extract(channels[static_cast<size_t>(c)]);
     require<DataError>(!channel.empty(), "{}: channel '{}' is listed twice", origin, channels[static_cast<size_t>(c)]);

@@ -29,7 +29,7 @@ Tensor read_cached(const fs::path& file, const std::string& key) {
   try {
     const auto content = read_safetensors(file);
     if (content.metadata.at("key") != key) return {};
-    const auto targets = content.tensors.at("targets");
+    auto targets = content.tensors.at("targets");
     require<DataError>(content.metadata.at("sha256") == hash_of(targets), "its SHA-256 differs");
     return targets;
   } catch (const std::exception& error) {

@@ -36,7 +36,7 @@ int64_t samples_in(const TensorMap& arrays, const Pde& pde, const std::string& f
 }
 
 Tensor checked_channel(const Tensor& array, const std::string& name, const std::string& file) {
-  const auto x = array.to(torch::kFloat32);
+  auto x = array.to(torch::kFloat32);
   require<DataError>(!torch::isinf(x).any().item<bool>(), "{}: '{}' has infinite values", file, name);
   return x;
 }
