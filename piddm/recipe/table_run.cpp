@@ -5,7 +5,10 @@
 #include <map>
 #include <tuple>
 
+#include "piddm/core/atomic_file.h"
 #include "piddm/core/device.h"
+#include "piddm/core/json_text.h"
+#include "piddm/core/log.h"
 #include "piddm/core/stopwatch.h"
 #include "piddm/eval/table.h"
 #include "piddm/recipe/paper.h"
@@ -140,6 +143,14 @@ json floors_of(const Prepared& table, const TableOptions& options, Workbench& be
   return floors;
 }
 
+/// Of a run, or of a look when everything was finished.
+bool holds_whole_table(const fs::path& out) {
+  const auto file = out / "report.json";
+  if (!fs::exists(file)) return false;
+  const auto report = parse_json(read_file(file, 64 << 20), file.string());
+  return report.at("rows").size() >= report.value("entries", size_t{0});
+}
+
 }  // namespace
 
 json run_table(const std::string& name, const TableOptions& options, const fs::path& root, const fs::path& out,
@@ -173,6 +184,11 @@ json run_table(const std::string& name, const TableOptions& options, const fs::p
     require<DataError>(!report.at("rows").empty(), "{}: no step of {} with these options is finished here",
                        root.string(), name);
     report["entries"] = table.entries.size();
+  }
+  const bool partial = report.contains("entries") && report.at("rows").size() < table.entries.size();
+  if (partial && holds_whole_table(out)) {
+    spdlog::warn("the whole table in {} is kept; the one of these options is shown only", out.string());
+    return report;
   }
   write_table(report, out);
   if (!bench.recipe().running()) return report;

@@ -11,7 +11,8 @@
 namespace piddm {
 
 /// Runs what is missing and writes the files; the report. `root` holds the steps. With Mode::look nothing runs: the table has the rows that are
-/// finished, a mean of several seeds those seeds, and there are no pictures; a DataError if nothing is finished.
+/// finished, a mean of several seeds those seeds, and there are no pictures; a DataError if nothing is finished; a whole table that is
+/// there is not replaced by a part of another.
 /// `scale`: what the options began as, for the report.
 json run_table(const std::string& name, const TableOptions& options, const std::filesystem::path& root,
                const std::filesystem::path& out, torch::Device device, Recipe::Mode mode = Recipe::Mode::run,

@@ -47,6 +47,10 @@ TEST_F(TableRuns, WhatIsFinishedMakesATable) {
   EXPECT_EQ(seen.at("rows")[0].at("seeds"), 1);
   EXPECT_EQ(seen.at("entries"), 2);
   EXPECT_TRUE(has("look", "table.md"));
+  const auto whole = testing::read_text(folder_ / "table-generative/report.json");
+  run_table("table-generative", options_, folder_.path(), folder_ / "table-generative", torch::kCPU,
+            Recipe::Mode::look);
+  EXPECT_EQ(testing::read_text(folder_ / "table-generative/report.json"), whole);
 }
 
 TEST_F(TableRuns, ASecondRunComputesNothingAndAChangedKeyOnlyWhatDependsOnIt) {
