@@ -14,7 +14,6 @@ namespace piddm {
 
 std::optional<FileLock> FileLock::try_acquire(const std::filesystem::path& file) {
   const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (descriptor < 0 && errno == ENOENT) return {};
   require<ResourceError>(descriptor >= 0, "cannot create {}: {}", file.string(), std::strerror(errno));
   FileLock lock(descriptor);
   if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return lock;

@@ -19,6 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr const char* kLocks = ".locks";  // a file for every step, so that a folder can be renamed while others wait
 constexpr auto kPatience = std::chrono::milliseconds(200);
 
 void make_folder(const fs::path& folder) {
@@ -30,7 +31,7 @@ void make_folder(const fs::path& folder) {
 }  // namespace
 
 Recipe::Recipe(fs::path root, Mode mode) : root_(std::move(root)), mode_(mode) {
-  if (running()) make_folder(root_ / "steps");
+  if (running()) make_folder(root_ / "steps" / kLocks);
 }
 
 StepResult Recipe::step(const std::string& name, const json& settings, const std::vector<StepResult>& inputs,
@@ -44,12 +45,10 @@ StepResult Recipe::step(const std::string& name, const json& settings, const std
   if (mode_ == Mode::plan) add_to_plan(name, result, expected);
   if (result.done && running() && seen_.insert(key).second) spdlog::info("{:<28} already done", name);
   if (result.done || !running()) return result;
-  const auto lock = lock_of(name, unfinished);
+  const auto lock = lock_of(name, key);
   seen_.insert(key);
-  if (fs::exists(done / "step.json")) {  // by another process in the meantime
-    fs::remove_all(unfinished);
-    return {key, done};
-  }
+  if (fs::exists(done / "step.json")) return {key, done};  // by another process in the meantime
+  make_folder(unfinished);
   const Stopwatch watch;
   work(unfinished);
   identity["seconds"] = watch.seconds();
@@ -73,11 +72,10 @@ void Recipe::add_to_plan(const std::string& name, const StepResult& step, const 
   plan_.push_back({name, step.key, step.done, seconds});
 }
 
-FileLock Recipe::lock_of(const std::string& name, const fs::path& folder) {
+FileLock Recipe::lock_of(const std::string& name, const std::string& key) const {
   for (bool told = false;; std::this_thread::sleep_for(kPatience)) {
     throw_if_interrupted("waiting for another process");
-    make_folder(folder);  // it may have been there as that of another process, and been renamed
-    if (auto lock = FileLock::try_acquire(folder / ".step")) return std::move(*lock);
+    if (auto lock = FileLock::try_acquire(root_ / "steps" / kLocks / key)) return std::move(*lock);
     if (!std::exchange(told, true)) spdlog::info("{:<28} another process is at it, waiting", name);
   }
 }

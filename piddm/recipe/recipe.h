@@ -51,8 +51,8 @@ class Recipe {
   const std::vector<PlannedStep>& plan() const { return plan_; }
 
  private:
-  /// Waits until no other process works in the folder of the unfinished step; it is made if needed.
-  static FileLock lock_of(const std::string& name, const std::filesystem::path& folder);
+  /// Waits until no other process works on the step.
+  FileLock lock_of(const std::string& name, const std::string& key) const;
   void add_to_plan(const std::string& name, const StepResult& step, const std::function<double()>& expected);
 
   std::filesystem::path root_;
