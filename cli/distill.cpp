@@ -26,9 +26,8 @@ void check_preset(const Options& o, const Model& teacher) {
 // The teacher's experiment, or that of the run to be continued, with the distillation of a preset, with settings.
 json config_of(const Context& context, const Options& o, const Model& teacher) {
   check_preset(o, teacher);
-  const auto stored = fs::path(o.out) / "config.toml";
-  json config = o.resume && fs::exists(stored) ? load_config(stored.string())
-                                               : teacher.provenance.value("experiment", json::object());
+  json config = o.resume && RunFolder::exists(o.out) ? RunFolder::read_config(o.out)
+                                                     : teacher.provenance.value("experiment", json::object());
   if (!o.preset.empty()) config["distill"] = load_config(o.preset).value("distill", json::object());
   config["pde"] = write_fields(teacher.pde->options());
   if (o.seeded) config["seed"] = context.seed;

@@ -14,9 +14,9 @@ struct Options {
 };
 
 Experiment experiment_of(const Context& context, const Options& o) {
-  const bool exists = std::filesystem::exists(std::filesystem::path(o.out) / "config.toml");
-  require<UsageError>(!o.preset.empty() || exists, "{}: no run here to continue; name a preset to begin one", o.out);
-  json config = load_config(o.preset.empty() ? (std::filesystem::path(o.out) / "config.toml").string() : o.preset);
+  require<UsageError>(!o.preset.empty() || RunFolder::exists(o.out),
+                      "{}: no run here to continue; name a preset to begin one", o.out);
+  json config = o.preset.empty() ? RunFolder::read_config(o.out) : load_config(o.preset);
   if (!o.data.empty()) config["data"]["path"] = o.data;
   if (o.seeded) config["seed"] = context.seed;
   for (const auto& setting : o.settings) apply_setting(config, setting);
@@ -32,7 +32,7 @@ void train(const Context& context, const Options& o) {
   require<UsageError>(!o.out.empty(), "--out is required: the run folder");
   const auto experiment = experiment_of(context, o);
   check_output(o.out, {});
-  require<UsageError>(o.resume || !std::filesystem::exists(std::filesystem::path(o.out) / "config.toml"),
+  require<UsageError>(o.resume || !RunFolder::exists(o.out),
                       "{} already holds a run: continue it with --resume or choose another --out",
                       o.out);  // before data are generated
   if (o.resume) check_continuation(o.out, "teacher", experiment);

@@ -22,6 +22,7 @@ constexpr const char* kConfig = "config.toml";
 constexpr const char* kOrigin = "origin.json";
 constexpr const char* kMetrics = "metrics.jsonl";
 constexpr const char* kCheckpoints = "checkpoints";
+constexpr size_t kMaxOrigin = size_t{1} << 16;
 constexpr size_t kMaxMetrics = size_t{1} << 30;
 
 /// The complete lines of a metrics file, and nothing of a torn last one.
@@ -61,7 +62,7 @@ RunFolder::RunFolder(fs::path path) : path_(std::move(path)), lock_(FileLock::tr
   require<ResourceError>(lock_.has_value(), "{}: another process is working in this run folder", path_.string());
 }
 
-RunFolder RunFolder::create(const fs::path& path, const json& config) {
+RunFolder RunFolder::create(const fs::path& path, const json& config, const json& origin) {
   std::error_code failed;
   fs::create_directories(path, failed);
   require<ResourceError>(!failed, "cannot create {}: {}", path.string(), failed.message());
@@ -69,22 +70,32 @@ RunFolder RunFolder::create(const fs::path& path, const json& config) {
   for (const char* name : {kConfig, kMetrics, kCheckpoints})
     require<UsageError>(!fs::exists(path / name),
                         "{} already holds a run: continue it with --resume or choose another --out", path.string());
+  if (!origin.empty()) write_file_atomically(path / kOrigin, origin.dump(2) + "\n");
   run.store(config);
   return run;
 }
 
+bool RunFolder::exists(const fs::path& path) { return fs::exists(path / kConfig); }
+
+json RunFolder::read_config(const fs::path& path) { return load_config((path / kConfig).string()); }
+
+json RunFolder::read_origin(const fs::path& path) {
+  const auto file = path / kOrigin;
+  return fs::exists(file) ? parse_json(read_file(file, kMaxOrigin), file.string()) : json::object();
+}
+
 RunFolder RunFolder::open(const fs::path& path) {
-  require<DataError>(fs::exists(path / kConfig), "{}: no run here ({} is missing)", path.string(), kConfig);
+  require<DataError>(exists(path), "{}: no run here ({} is missing)", path.string(), kConfig);
   RunFolder run(path);
   remove_stale_temporaries(path);
   remove_stale_temporaries(path / kCheckpoints);
-  run.config_ = load_config((path / kConfig).string());
+  run.config_ = read_config(path);
   return run;
 }
 
 void RunFolder::store(const json& config) {
   write_file_atomically(path_ / kConfig, to_toml(config));
-  config_ = load_config((path_ / kConfig).string());
+  config_ = read_config(path_);
 }
 
 void RunFolder::forget() const {

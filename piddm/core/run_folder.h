@@ -16,10 +16,15 @@ class RunFolder {
  public:
   /// A new run. A UsageError if the folder already holds one; a ResourceError if it cannot be written or another
   /// process works in it.
-  static RunFolder create(const std::filesystem::path& path, const json& config);
+  static RunFolder create(const std::filesystem::path& path, const json& config, const json& origin = json::object());
 
   /// An existing run, to continue it; a DataError if there is none.
   static RunFolder open(const std::filesystem::path& path);
+
+  /// What can be read without the lock: whether there is a run, its settings, and what it was begun from (empty where that is not said).
+  static bool exists(const std::filesystem::path& path);
+  static json read_config(const std::filesystem::path& path);
+  static json read_origin(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const { return path_; }
   const json& config() const { return config_; }

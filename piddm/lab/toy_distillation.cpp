@@ -26,7 +26,7 @@ Loss ToyDistillation::loss(int64_t step) {
 TrainSummary distill_toy(Mlp& student, ToyDistillation& objective, const TrainOptions& options,
                          const std::filesystem::path& run, const std::string& label) {
   const json config = {{"student", student.options_json()}, {"train", write_fields(options)}};
-  auto folder = std::filesystem::exists(run / "config.toml") ? RunFolder::open(run) : RunFolder::create(run, config);
+  auto folder = RunFolder::exists(run) ? RunFolder::open(run) : RunFolder::create(run, config);
   return train(student, objective, options, folder, label);
 }
 

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 
-#include "piddm/core/atomic_file.h"
-#include "piddm/core/config.h"
-#include "piddm/core/json_text.h"
 #include "piddm/core/log.h"
 #include "piddm/core/sha256.h"
 #include "piddm/model/weights.h"
@@ -14,8 +11,6 @@ namespace piddm {
 namespace fs = std::filesystem;
 
 namespace {
-
-constexpr size_t kMaxOrigin = size_t{1} << 16;
 
 /// Of the settings below `train`, those that a continued run may have other values of.
 const std::vector<std::string> kMayChange = {
@@ -49,14 +44,9 @@ json relevant(const json& config, const std::string& kind) {
   return out;
 }
 
-json stored_origin(const fs::path& out) {
-  const auto file = out / "origin.json";
-  return fs::exists(file) ? parse_json(read_file(file, kMaxOrigin), file.string()) : json::object();
-}
-
 void check_origin(const fs::path& out, const json& origin) {
-  const auto begun = stored_origin(out);
-  if (begun.empty()) return write_file_atomically(out / "origin.json", origin.dump(2) + "\n");  // of an earlier version
+  const auto begun = RunFolder::read_origin(out);
+  if (begun.empty()) return;  // of an earlier version
   for (const char* from : {"data", "teacher"})
     require<UsageError>(begun.value(from, json()) == origin.value(from, json()),
                         "{} was begun with another {}: continue it with that one or choose another --out", out.string(),
@@ -70,7 +60,7 @@ struct Change {
 
 /// From the stored settings to those asked for.
 std::vector<Change> changes_of(const fs::path& out, const std::string& kind, const Experiment& asked) {
-  const json stored = write_fields(parse_experiment(load_config((out / "config.toml").string())));
+  const json stored = write_fields(parse_experiment(RunFolder::read_config(out)));
   const json before = relevant(stored, kind), after = relevant(write_fields(asked), kind);
   std::vector<Change> changes;
   for (const auto& change : json::diff(before, after)) {
@@ -100,8 +90,8 @@ json origin_of_reflow(const Model& previous) {
 }
 
 void check_continuation(const fs::path& out, const std::string& kind, const Experiment& experiment) {
-  if (!fs::exists(out / "config.toml")) return;
-  const auto there = stored_origin(out).value("kind", kind);
+  if (!RunFolder::exists(out)) return;
+  const auto there = RunFolder::read_origin(out).value("kind", kind);
   require<UsageError>(kind == there, "{} holds the run of a {}, not of a {}: choose another --out", out.string(), there,
                       kind);
   for (const auto& [key, before, after, allowed] : changes_of(out, kind, experiment))
@@ -113,11 +103,7 @@ void check_continuation(const fs::path& out, const std::string& kind, const Expe
 }
 
 RunFolder open_run(const fs::path& out, const json& origin, const Experiment& experiment, bool resume) {
-  if (!resume || !fs::exists(out / "config.toml")) {
-    auto run = RunFolder::create(out, write_fields(experiment));
-    write_file_atomically(out / "origin.json", origin.dump(2) + "\n");
-    return run;
-  }
+  if (!resume || !RunFolder::exists(out)) return RunFolder::create(out, write_fields(experiment), origin);
   auto run = RunFolder::open(out);
   const auto kind = origin.at("kind").get<std::string>();
   check_continuation(out, kind, experiment);

@@ -27,7 +27,7 @@ RunFolder open_run(const std::filesystem::path& out, const json& origin, const E
 /// work(run) in the opened run. A new run whose options turn out to be wrong leaves no run behind.
 template <class F>
 auto in_run(const std::filesystem::path& out, const json& origin, const Experiment& experiment, bool resume, F&& work) {
-  const bool existed = std::filesystem::exists(out / "config.toml");
+  const bool existed = RunFolder::exists(out);
   auto run = open_run(out, origin, experiment, resume);
   try {
     return std::forward<F>(work)(run);
