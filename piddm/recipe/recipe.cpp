@@ -31,7 +31,7 @@ void make_folder(const fs::path& folder) {
 }  // namespace
 
 Recipe::Recipe(fs::path root, Mode mode) : root_(std::move(root)), mode_(mode) {
-  if (running()) make_folder(root_ / "steps" / kLocks);
+  if (running()) make_folder(root_ / "steps"), make_folder(root_ / kLocks);
 }
 
 StepResult Recipe::step(const std::string& name, const json& settings, const std::vector<StepResult>& inputs,
@@ -75,7 +75,7 @@ void Recipe::add_to_plan(const std::string& name, const StepResult& step, const 
 FileLock Recipe::lock_of(const std::string& name, const std::string& key) const {
   for (bool told = false;; std::this_thread::sleep_for(kPatience)) {
     throw_if_interrupted("waiting for another process");
-    if (auto lock = FileLock::try_acquire(root_ / "steps" / kLocks / key)) return std::move(*lock);
+    if (auto lock = FileLock::try_acquire(root_ / kLocks / key)) return std::move(*lock);
     if (!std::exchange(told, true)) spdlog::info("{:<28} another process is at it, waiting", name);
   }
 }
