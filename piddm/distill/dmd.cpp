@@ -20,6 +20,7 @@ Dmd::Dmd(const Student& student, const Model& model, const Model& teacher, Netwo
                       options.critic_steps);
   require<UsageError>(options.regression >= 0, "distill.dmd.regression: must not be negative, got {}",
                       options.regression);
+  require<UsageError>(options.warm_up >= 0, "distill.dmd.warm_up: must not be negative, got {}", options.warm_up);
   require<UsageError>(options.t_first >= 0 && options.t_first < options.t_last && options.t_last <= 1,
                       "distill.dmd: needs 0 <= t_first < t_last <= 1, got {} and {}", options.t_first, options.t_last);
 }
@@ -39,14 +40,19 @@ Tensor Dmd::direction(const Tensor& x, const Tensor& e, const Tensor& t) const {
 }
 
 Loss Dmd::loss(int64_t step) {
-  const auto x = student_(draws_.normal(step, 0));
-  const auto g = direction(x, draws_.normal(step, 1), times(step, 1));
-  auto match = 0.5 * (x - (x - g).detach()).square().mean();
+  const bool warm_up = step < options_.warm_up;
+  Tensor x, match;
   std::optional<Tensor> sample;
-  if (options_.regression > 0) {
+  if (warm_up || options_.regression > 0) {
     const auto pairs = pool_.batch(step);
-    sample = distance(student_(pairs.latents), pairs.targets);
-    match = match + options_.regression * *sample;
+    x = student_(pairs.latents);
+    sample = match = distance(x, pairs.targets);
+  }
+  if (!warm_up) {
+    x = student_(draws_.normal(step, 0));
+    const auto g = direction(x, draws_.normal(step, 1), times(step, 1));
+    match = 0.5 * (x - (x - g).detach()).square().mean();
+    if (sample) match = match + options_.regression * *sample;
   }
   auto loss = with_physics("dmd", match, x, step);
   if (sample) loss.terms.emplace_back("sample", sample->detach());

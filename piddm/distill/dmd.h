@@ -8,7 +8,11 @@
 // g = (sigma^2/alpha) (s_fake - s_real) / mean|..|: the gradient of KL(p_fake || p_real), of a size that does not depend on t.
 //
 // dmd takes one critic step a step of the student and needs the regression term on the teacher's pairs; dmd2 (Yin et al., "Improved distribution
-// matching distillation", 2024) lets the critic run ahead with several steps instead and needs no pairs. Reverse KL seeks modes: watch SMSE.
+// matching distillation", 2024) lets the critic run ahead with several steps instead and needs pairs in its first steps only. Reverse KL seeks modes:
+// watch SMSE.
+//
+// For the first `warm_up` steps match = ||d(e) - x_0||^2 alone, while the critic learns to follow. d(e) begins as the teacher's estimate at t = 1, the
+// mean of the data whatever e is: a law of no width, from which the direction g leads nowhere for long. (The authors of dmd2 regress first in one step too.)
 //
 // dmd2 is the two-time-scale form without the paper's GAN term. That term judges the student against real data, to make up for the teacher's errors; here
 // the law to match is the teacher's, distillation needs no data, and the PDE residual of the final sample corrects the teacher where it is wrong.
@@ -27,6 +31,7 @@ namespace piddm {
 struct DmdOptions {
   int64_t critic_steps = 1;
   double regression = 0.25;
+  int64_t warm_up = 0;
   double t_first = 0.02;
   double t_last = 0.98;
   AdamOptions critic = {.lr = 1e-3, .ema = 0};
@@ -34,7 +39,8 @@ struct DmdOptions {
   template <class V>
   void fields(V&& f) {
     f("critic_steps", critic_steps, "steps of the critic for one of the student");
-    f("regression", regression, "weight of the regression on the teacher's pairs; 0: no pairs");
+    f("regression", regression, "weight of the regression on the teacher's pairs after the warm-up; 0: no pairs");
+    f("warm_up", warm_up, "first steps, which follow the teacher's pairs and match no laws yet");
     f("t_first", t_first, "times are drawn between this share of the teacher's time span");
     f("t_last", t_last, "and this one");
     f("critic", critic, "optimiser of the critic, at a constant learning rate");

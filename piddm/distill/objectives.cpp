@@ -12,6 +12,10 @@ std::unique_ptr<Objective> make_regression(const DistillSetup& s) {
 }
 
 std::unique_ptr<Objective> make_dmd(const DistillSetup& s, const DmdOptions& options) {
+  require<UsageError>(
+      options.warm_up < s.options.train.steps,
+      "distill.{}.warm_up: {} steps on pairs alone leave none of distill.train.steps = {} to match laws",
+      s.options.objective, options.warm_up, s.options.train.steps);
   return std::make_unique<Dmd>(s.student, s.model, s.teacher, clone_model(s.teacher).network, s.pairs, s.options.loss,
                                options, s.options.train.batch, s.seed);
 }

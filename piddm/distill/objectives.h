@@ -5,7 +5,7 @@
 //   reflow        one round of reflow, then regression on the pairs of the straightened teacher (RF-1)
 //   reflow2       two rounds (RF-2)
 //   dmd           distribution matching with a critic and a regression term
-//   dmd2          distribution matching with a critic that takes five steps for one, no pairs
+//   dmd2          distribution matching with a critic that takes five steps for one, pairs in the first steps only
 //   consistency   the student's map is the same along the teacher's trajectories
 //
 // Each takes the physics of the final sample with it (student_objective.h); lambda = boundary = error = 0 leaves it out.
@@ -30,7 +30,7 @@ struct DistillOptions {
   StudentLossOptions loss;
   ReflowOptions reflow;
   DmdOptions dmd;
-  DmdOptions dmd2 = {.critic_steps = 5, .regression = 0};
+  DmdOptions dmd2 = {.critic_steps = 5, .regression = 0, .warm_up = 500};
   ConsistencyOptions consistency;
   TrainOptions train = {.precision = Precision::fp32};  // residuals of the student's output need it
   template <class V>

@@ -116,7 +116,9 @@ double expected_distillation_seconds(const Experiment& experiment, torch::Device
   const auto sampling = measure_rates(experiment, Precision::bf16, device);
   const auto training = measure_rates(experiment, o.train.precision, device);
   double seconds = static_cast<double>(o.train.steps * o.train.batch) * training.gradient;
-  if (o.objective != "dmd2") seconds += pair_evaluations(o, o.train.steps) * sampling.forward;
+  const auto with_pairs =
+      o.objective == "dmd2" && o.dmd2.regression == 0 ? std::min(o.dmd2.warm_up, o.train.steps) : o.train.steps;
+  if (with_pairs > 0) seconds += pair_evaluations(o, with_pairs) * sampling.forward;
   if (o.objective == "dmd" || o.objective == "dmd2") {  // teacher and critic look at each sample, the critic is trained
     const auto steps = static_cast<double>((o.objective == "dmd" ? o.dmd : o.dmd2).critic_steps);
     seconds += static_cast<double>(o.train.steps * o.train.batch) *

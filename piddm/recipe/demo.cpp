@@ -96,8 +96,9 @@ class Demo {
     });
   }
 
-  StepResult student_step(const std::string& name, const Experiment& experiment, const StepResult& teacher,
+  StepResult student_step(const std::string& name, const Experiment& asked, const StepResult& teacher,
                           const fs::path& pairs) {
+    const auto experiment = with_own_objective(asked);
     json settings = {{"seed", experiment.seed}, {"distill", write_fields(experiment.distill)}};
     return recipe_.step(name, settings, {teacher}, [&](const fs::path& folder) {
       distill_student(experiment, load_model(teacher.folder, device_), folder, pairs, true, name);

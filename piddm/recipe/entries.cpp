@@ -15,7 +15,7 @@ const std::string kNoPhysics = "-no-physics";
 
 /// Weight of pairs and physics beside DMD's direction, which has the size of the fields whatever the distance to the teacher's law is and drowns terms that are
 /// weighted for a regression: on Darcy 32x32 the mmse is 0.047 with the authors' 0.25 of the pair term and the usual lambda, 0.0076 with 5 and 0.0047
-/// with 20. DMD2 has no pairs to hold its law; more physics would shrink it further.
+/// with 20. DMD2 has no pairs to hold its law after its warm-up; more physics would shrink it further.
 constexpr double kBesideDmd = 20;
 constexpr double kBesideDmd2 = 5;
 
@@ -130,6 +130,8 @@ json variant_settings(const TableOptions& options, const std::string& pde, const
     weight *= kBesideDmd;
   } else if (objective == "dmd2") {
     settings["train"] = {{"adam", {{"lr", lr / 4}}}};
+    settings["dmd2"] = {{"warm_up", usual.train.steps / 2}, {"critic", {{"lr", lr / 10}}}};
+    settings["heads"] = {{"bounded", false}};  // entries that sit at a bound have no gradient back
     weight *= kBesideDmd2;
   }
   const auto& loss = usual.loss;

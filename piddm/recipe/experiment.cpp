@@ -104,6 +104,16 @@ Model train_teacher(const Experiment& experiment, const Dataset& data, const fs:
   });
 }
 
+Experiment with_own_objective(Experiment experiment) {
+  const DistillOptions usual;
+  auto& o = experiment.distill;
+  if (reflow_rounds(o.objective) == 0) o.reflow = usual.reflow;
+  if (o.objective != "dmd") o.dmd = usual.dmd;
+  if (o.objective != "dmd2") o.dmd2 = usual.dmd2;
+  if (o.objective != "consistency") o.consistency = usual.consistency;
+  return experiment;
+}
+
 Model distill_student(const Experiment& experiment, const Model& teacher, const fs::path& out,
                       const fs::path& pair_cache, bool resume, const std::string& label) {
   require<UsageError>(teacher.kind == ModelKind::teacher,

@@ -57,6 +57,9 @@ constexpr int64_t kHeldOutFirst = 1'000'000;
 Experiment load_experiment(const std::string& name, const std::vector<std::string>& settings);
 Experiment parse_experiment(const json& config);
 
+/// The experiment with the usual settings of every objective but its own, so that students do not depend on what they do not use.
+Experiment with_own_objective(Experiment experiment);
+
 /// The data the experiment asks for: read, or generated.
 Dataset training_data(const Experiment& experiment);
 

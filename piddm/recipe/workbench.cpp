@@ -116,7 +116,7 @@ Workbench::Trained Workbench::teacher_of_age(const Experiment& experiment, int64
 }
 
 Workbench::Trained Workbench::student_step(const Entry& entry) {
-  const auto& experiment = entry.experiment;
+  const auto experiment = with_own_objective(entry.experiment);
   const auto teacher = teacher_of_age(experiment, entry.teacher_age);
   json settings = {{"seed", experiment.seed}, {"distill", write_fields(experiment.distill)}};
   if (entry.teacher_age > 0) settings["teacher_age"] = entry.teacher_age;

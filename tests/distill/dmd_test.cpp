@@ -89,7 +89,17 @@ TEST_P(DmdTest, AddsTheRegressionOnPairs) {
   EXPECT_NEAR(loss.total.item<double>() - without.loss(2).total.item<double>(), 0.7 * sample, 1e-4 * sample);
 }
 
+TEST_P(DmdTest, FollowsThePairsAloneInItsWarmUp) {
+  auto dmd = objective({.regression = 0, .warm_up = 3}), later = objective({.regression = 0});
+  PairPool pool(pairs_, kBatch, kSeed);
+  const auto pairs = pool.batch(2);
+  const double distance = (student_(pairs.latents) - pairs.targets).square().mean().item<double>();
+  EXPECT_NEAR(dmd.loss(2).total.item<double>(), distance, 1e-5 * distance);
+  EXPECT_EQ(dmd.loss(3).total.item<double>(), later.loss(3).total.item<double>());
+}
+
 TEST_P(DmdTest, RefusesSenselessNumbers) {
+  EXPECT_ERROR(objective({.warm_up = -1}), ExitCode::usage, "warm_up");
   EXPECT_ERROR(objective({.critic_steps = 0}), ExitCode::usage, "critic_steps");
   EXPECT_ERROR(objective({.regression = -1}), ExitCode::usage, "regression");
   EXPECT_ERROR(objective({.t_first = 0.9, .t_last = 0.3}), ExitCode::usage, "t_first < t_last");

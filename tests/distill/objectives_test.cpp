@@ -21,6 +21,7 @@ DistillOptions quick() {
   options.pairs = {.euler_steps = 3, .chunk = 4, .every = 3, .pool = 2, .held_out = 3};
   options.loss = {.lambda = 3, .physics_from = -1, .physics_ramp = 1};
   options.dmd2.critic_steps = 2;
+  options.dmd2.warm_up = 2;
   options.consistency.intervals = 4;
   options.train.steps = kSteps;
   options.train.batch = 3;
@@ -155,6 +156,7 @@ TEST_P(EveryObjective, KeepsItsStateInTheCheckpoint) {
   auto options = quick();
   options.loss.residual_target = 1e-4;
   options.train.steps = 1;
+  options.dmd2.warm_up = 0;
   Workbench bench(GetParam(), options, folder_ / "pairs");
   auto run = RunFolder::create(folder_ / "run", json::object());
   train(*bench.model.network, *bench.objective, options.train, run, "run");
@@ -239,6 +241,14 @@ TEST(MakeStudent, SaysWhatDoesNotGoTogether) {
   EXPECT_ERROR(with({{"type", "ffno"}, {"witdh", 3}}), ExitCode::usage, "distill.model: ");
   EXPECT_ERROR(check_student_network(options), ExitCode::usage, "'width'");
   EXPECT_ERROR(with("ffno"), ExitCode::usage, "expected a table");
+}
+
+TEST(Objectives, AWarmUpEndsBeforeTheTraining) {
+  const testing::TempDir folder;
+  auto options = quick();
+  options.dmd2.warm_up = kSteps;
+  EXPECT_ERROR(Workbench("dmd2", options, folder.path()), ExitCode::usage, "leave none of distill.train.steps = 7");
+  EXPECT_NO_THROW(Workbench("dmd", options, folder.path()));
 }
 
 TEST(Objectives, AreKnownByName) {

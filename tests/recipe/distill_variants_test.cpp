@@ -14,6 +14,7 @@ Experiment quick(const std::string& objective) {
   auto& o = experiment.distill;
   o.objective = objective;
   o.pairs = {.euler_steps = 3, .chunk = 4, .every = 3, .pool = 2, .held_out = 3};
+  o.dmd2.warm_up = 2;
   o.consistency.intervals = 4;
   o.train.steps = 4;
   o.train.batch = 3;

@@ -70,6 +70,10 @@ TEST_F(TableRuns, ASecondRunComputesNothingAndAChangedKeyOnlyWhatDependsOnIt) {
   EXPECT_NE(changed.at("rows").at(0).at("metrics"), report.at("rows").at(0).at("metrics"));
   EXPECT_EQ(changed.at("rows").at(1).at("metrics").at("pde_error"),
             report.at("rows").at(1).at("metrics").at("pde_error"));
+
+  merge_config(options_.experiment, {{"distill", {{"dmd", {{"regression", 2.0}}}}}});  // of no student here
+  EXPECT_EQ(run("table-generative").at("rows"), changed.at("rows"));
+  EXPECT_EQ(steps(), after);
 }
 
 TEST_F(TableRuns, OneTableTakesModelsAndRowsOfAnother) {
