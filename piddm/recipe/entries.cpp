@@ -131,7 +131,7 @@ json variant_settings(const TableOptions& options, const std::string& pde, const
   } else if (objective == "dmd2") {
     settings["train"] = {{"adam", {{"lr", lr / 4}}}};
     settings["dmd2"] = {{"warm_up", usual.train.steps / 2}, {"critic", {{"lr", lr / 10}}}};
-    settings["heads"] = {{"bounded", false}};  // entries that sit at a bound have no gradient back
+    settings["heads"] = {{"bounded", false}};  // entries that sit at a bound have little gradient back
     weight *= kBesideDmd2;
   }
   const auto& loss = usual.loss;
