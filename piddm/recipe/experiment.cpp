@@ -39,9 +39,9 @@ std::unique_ptr<Objective> teacher_objective(const Experiment& experiment, const
   const auto seed = static_cast<uint64_t>(experiment.seed);
   const int64_t batch = experiment.train.batch;
   if (experiment.pidm.lambda == 0 && !experiment.pidm.watch)
-    return std::make_unique<FlowMatching>(*model.network, model.process, data, batch, seed);
+    return std::make_unique<FlowMatching>(*model.network, model.process, data, batch, seed, experiment.times);
   return std::make_unique<Pidm>(*model.network, model.process, data, batch, seed, model.pde, model.normalizer,
-                                experiment.pidm);
+                                experiment.pidm, experiment.times);
 }
 
 /// One round of reflow: a teacher with straighter trajectories between the same ends.

@@ -31,6 +31,7 @@ struct Experiment {
   DataOptions data;
   json model = {{"type", "fno"}};
   std::string process = "linear";
+  Spacing times = Spacing::uniform;
   TrainOptions train;
   PidmOptions pidm;
   DistillOptions distill;
@@ -43,6 +44,8 @@ struct Experiment {
     f("data", data, "training data");
     f("model", model, "network: type = \"fno\", and its options");
     f("process", process, "diffusion process");
+    f("times", times,
+      "times of the teacher's training: uniform, or quadratic: more of them at the noisy end (train/flow_matching.h)");
     f("train", train, "training of the teacher");
     f("pidm", pidm, "residual of the clean estimate in the teacher's training");
     f("distill", distill, "distillation of the student");

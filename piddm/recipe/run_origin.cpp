@@ -36,7 +36,7 @@ bool may_change(const std::vector<std::string>& key) {
 /// The settings that a run of this kind depends on.
 json relevant(const json& config, const std::string& kind) {
   const std::vector<std::string> sections =
-      kind == "teacher" ? std::vector<std::string>{"seed", "pde", "data", "model", "process", "train", "pidm"}
+      kind == "teacher" ? std::vector<std::string>{"seed", "pde", "data", "model", "process", "times", "train", "pidm"}
                         : std::vector<std::string>{"seed", "pde", "distill"};
   json out;
   for (const auto& section : sections) out[section] = config.at(section);

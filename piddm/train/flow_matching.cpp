@@ -13,17 +13,22 @@ Tensor flat(const Tensor& schedule, const Tensor& t) { return schedule.view({-1}
 
 }  // namespace
 
-FlowMatching::FlowMatching(Network& network, ProcessPtr process, Tensor data, int64_t batch, uint64_t seed)
+FlowMatching::FlowMatching(Network& network, ProcessPtr process, Tensor data, int64_t batch, uint64_t seed,
+                           Spacing times)
     : network_(network),
       process_(std::move(process)),
       data_(data.contiguous()),
       order_(data_.size(0), batch, seed),
       seed_(seed),
+      spacing_(times),
       fused_(cuda::kBuilt && data_.is_cuda() && data_.scalar_type() == torch::kFloat32) {
   if (fused_) sent_ = torch::zeros({1 + batch}, data_.options().dtype(torch::kInt64));
 }
 
-Tensor FlowMatching::times(const Tensor& u) const { return process_->t_end() + (1 - process_->t_end()) * u; }
+Tensor FlowMatching::times(const Tensor& u) const {
+  const double range = 1 - process_->t_end();
+  return spacing_ == Spacing::uniform ? process_->t_end() + range * u : 1 - range * (1 - u).square();
+}
 
 void FlowMatching::prepare(int64_t step) {
   if (!fused_) return;

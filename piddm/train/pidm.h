@@ -47,7 +47,7 @@ class Pidm : public FlowMatching {
  public:
   /// `data` as for FlowMatching; the residual is that of physical fields.
   Pidm(Network& network, ProcessPtr process, Tensor data, int64_t batch, uint64_t seed, PdePtr pde,
-       Normalizer normalizer, const PidmOptions& options);
+       Normalizer normalizer, const PidmOptions& options, Spacing times = Spacing::uniform);
 
   bool capturable() const override { return false; }
 

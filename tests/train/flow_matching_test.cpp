@@ -71,6 +71,24 @@ TEST(FlowMatching, OfAZeroNetworkIsTheVarianceOfTheTarget) {
   EXPECT_LT(t.max().item<double>(), 1);
 }
 
+// Quadratic times: P(1 - t < d) = sqrt(d) and E t = 2/3, and the loss is that of these times.
+TEST(FlowMatching, TakesQuadraticTimes) {
+  constexpr int64_t kBatch = 64, kSteps = 40;
+  Scaling network(0);
+  FlowMatching objective(network, linear(), torch::zeros({8, 1, 2, 2}), kBatch, 3, Spacing::quadratic);
+  std::vector<Tensor> times;
+  for (int64_t step = 0; step < kSteps; ++step) {
+    objective.loss(step);
+    times.push_back(network.t);
+  }
+  const auto u = uniform(3, Stream::time, 0, kSteps * kBatch, {});
+  const auto t = torch::cat(times);
+  EXPECT_TRUE(torch::equal(t, 1 - (1 - u).square()));
+  const auto exact = t.to(torch::kFloat64);
+  EXPECT_NEAR(exact.mean().item<double>(), 2.0 / 3, 4 * std::sqrt(4.0 / 45 / (kSteps * kBatch)));
+  EXPECT_NEAR((exact > 0.99).to(torch::kFloat64).mean().item<double>(), 0.1, 4 * std::sqrt(0.09 / (kSteps * kBatch)));
+}
+
 TEST(FlowMatching, DrawsFreshNoiseInEveryStep) {
   Scaling network(0);
   FlowMatching objective(network, linear(), torch::zeros({4, 1, 4, 4}), 4, 3);
