@@ -39,7 +39,7 @@ demo: configure
 	@$(PIDDM) demo --out runs/demo $(ARGS)
 
 test: build
-	@ctest --test-dir $(BUILD) --output-on-failure $(ARGS)
+	@ctest --test-dir $(BUILD) --output-on-failure --parallel $(JOBS) $(ARGS)
 	@scripts/test-consumer $(BUILD)
 
 test-long: build

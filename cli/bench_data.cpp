@@ -80,7 +80,7 @@ json measure_peers(const BenchOptions& o) {
   return call_peer({"data_scipy.py", "scipy", o.python, arguments, "OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1"});
 }
 
-json measure(const std::string& name, uint64_t seed, const BenchOptions& o, const json& peers) {
+json measure_data(const std::string& name, uint64_t seed, const BenchOptions& o, const json& peers) {
   const auto pde = make_pde({.name = name, .grid = o.grid});
   const double data = data_seconds(*pde, seed, o), residual = residual_seconds(*pde, seed, o);
   json entry = {{"seconds_per_sample", data}, {"residual_gradient_seconds", residual}};
@@ -138,7 +138,7 @@ void bench_data(const Context& context, BenchOptions o) {
   const json peers = measure_peers(o);
   json result = {{"machine", describe_machine()}, {"grid", o.grid}, {"n", o.n}, {"repeats", o.repeats}};
   result["peers"] = peers.contains("absent") ? peers : json{{"scipy", peers.at("scipy")}, {"numpy", peers.at("numpy")}};
-  for (const auto& name : o.pdes) result["pdes"][name] = measure(name, context.seed, o, peers);
+  for (const auto& name : o.pdes) result["pdes"][name] = measure_data(name, context.seed, o, peers);
   context.print(result, report(result));
 }
 

@@ -6,13 +6,13 @@ namespace piddm::cli {
 
 namespace {
 
-struct Options {
+struct CompareArguments {
   std::string teacher, student, pidm, out = "runs/compare";
   std::vector<std::string> settings;
   bool matched = false, seeded = false;
 };
 
-void compare(const Context& context, const Options& o) {
+void compare(const Context& context, const CompareArguments& o) {
   json config = write_fields(CompareOptions{});
   if (o.seeded) config["seed"] = context.seed;
   config["matched"] = o.matched;
@@ -29,7 +29,7 @@ void compare(const Context& context, const Options& o) {
 
 void add_compare(CLI::App& app, Context& context) {
   auto* command = add_command(app, context, "compare", "Every method on every task with the same models: one table");
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<CompareArguments>();
   command->add_option("--teacher", o->teacher, "run or model folder of a teacher");
   command->add_option("--student", o->student, "run or model folder of its student");
   command->add_option("--pidm", o->pidm, "run or model folder of a teacher trained with pidm.lambda > 0");

@@ -8,13 +8,13 @@ namespace piddm::cli {
 
 namespace {
 
-struct Options {
+struct DemoArguments {
   std::string pde = "darcy", out;
   std::vector<std::string> settings;
   bool seeded = false;
 };
 
-void demo(const Context& context, Options o) {
+void demo(const Context& context, DemoArguments o) {
   if (o.out.empty()) o.out = o.pde == "darcy" ? "runs/demo" : "runs/demo-" + o.pde;
   json config = write_fields(DemoOptions{});
   config["experiment"] = load_config(demo_preset(o.pde));
@@ -39,7 +39,7 @@ void demo(const Context& context, Options o) {
 
 void add_demo(CLI::App& app, Context& context) {
   auto* command = add_command(app, context, "demo", "The whole pipeline on one PDE in minutes: start here");
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<DemoArguments>();
   command->add_option("--pde", o->pde, "which PDE; see `piddm list pdes`")->capture_default_str();
   command->add_option("--out", o->out, "folder for everything the demo makes; default runs/demo, runs/demo-PDE");
   command

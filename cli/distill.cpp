@@ -10,13 +10,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct DistillArguments {
   std::string teacher, preset, objective, physics, out, pairs;
   std::vector<std::string> settings;
   bool resume = false, seeded = false;
 };
 
-void check_preset(const Options& o, const Model& teacher) {
+void check_preset(const DistillArguments& o, const Model& teacher) {
   if (o.preset.empty()) return;
   const auto pde = load_config(o.preset).value("pde", json::object()).value("name", teacher.pde->name());
   require<UsageError>(pde == teacher.pde->name(), "--preset {}: of {}, but the teacher is of {}", o.preset, pde,
@@ -24,7 +24,7 @@ void check_preset(const Options& o, const Model& teacher) {
 }
 
 // The teacher's experiment, or that of the run to be continued, with the distillation of a preset, with settings.
-json config_of(const Context& context, const Options& o, const Model& teacher) {
+json config_of(const Context& context, const DistillArguments& o, const Model& teacher) {
   check_preset(o, teacher);
   json config = o.resume && RunFolder::exists(o.out) ? RunFolder::read_config(o.out)
                                                      : teacher.provenance.value("experiment", json::object());
@@ -38,12 +38,12 @@ json config_of(const Context& context, const Options& o, const Model& teacher) {
   return config;
 }
 
-void check_physics(const Options& o, const StudentLossOptions& loss) {
+void check_physics(const DistillArguments& o, const StudentLossOptions& loss) {
   require<UsageError>(o.physics != "on" || loss.lambda > 0 || loss.boundary > 0 || loss.error > 0,
                       "--physics on: distill.loss.lambda is 0; give it a weight with --set distill.loss.lambda=10");
 }
 
-void distill(const Context& context, const Options& o) {
+void distill(const Context& context, const DistillArguments& o) {
   const auto teacher = load_model(o.teacher, context.device());
   const auto experiment = parse_experiment(config_of(context, o, teacher));
   check_physics(o, experiment.distill.loss);
@@ -59,7 +59,7 @@ void distill(const Context& context, const Options& o) {
 void add_distill(CLI::App& app, Context& context) {
   auto* command =
       add_command(app, context, "distill", "Distil a one-step student under the PDE residual of its own samples");
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<DistillArguments>();
   command->add_option("--teacher", o->teacher, "run or model folder of the teacher")->required();
   command->add_option("--preset", o->preset,
                       "take the distillation from this preset or .toml file; default: the teacher's own");

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct EvaluateArguments {
   std::vector<std::string> inputs, columns;
   std::string reference, model, out, poseidon, features, task, observe;
   ObserveOptions reveal;
@@ -41,7 +41,7 @@ Model model_of(const std::string& folder, const Pde& pde, torch::Device device =
 }
 
 // A folder is a model: it generates; a file holds samples, and says what they cost.
-Entrant entrant_of(const Context& context, const Options& o, const std::string& input, const Pde& pde) {
+Entrant entrant_of(const Context& context, const EvaluateArguments& o, const std::string& input, const Pde& pde) {
   if (!fs::is_directory(input)) {
     const auto data = load_dataset(input);
     check_declared(data.description, pde, input + " is");
@@ -61,14 +61,14 @@ Entrant entrant_of(const Context& context, const Options& o, const std::string& 
   return entrant;
 }
 
-Normalizer normalizer_of(const Options& o, const Dataset& reference, const Pde& pde) {
+Normalizer normalizer_of(const EvaluateArguments& o, const Dataset& reference, const Pde& pde) {
   for (const auto& candidate : o.inputs)
     if (o.model.empty() && fs::is_directory(candidate)) return model_of(candidate, pde).normalizer;
   if (!o.model.empty()) return model_of(o.model, pde).normalizer;
   return Normalizer::fit(reference.fields, pde.channels());
 }
 
-Judge make_judge(const Context& context, const Options& o, const Dataset& reference, const PdePtr& pde) {
+Judge make_judge(const Context& context, const EvaluateArguments& o, const Dataset& reference, const PdePtr& pde) {
   Judge judge(pde, normalizer_of(o, reference, *pde), reference.fields, reference.fields.to(torch::kFloat64).mean(0),
               context.device());
   if (!o.poseidon.empty())
@@ -77,7 +77,7 @@ Judge make_judge(const Context& context, const Options& o, const Dataset& refere
   return judge;
 }
 
-std::vector<std::string> default_columns(const Options& o, const Pde& pde) {
+std::vector<std::string> default_columns(const EvaluateArguments& o, const Pde& pde) {
   std::vector<std::string> out = {"n"};
   const auto add = [&](const std::vector<std::string>& names) { out.insert(out.end(), names.begin(), names.end()); };
   if (o.task.empty()) {
@@ -124,7 +124,7 @@ std::vector<std::string> all_columns(const Pde& pde) {
   return out;
 }
 
-void check_columns(const Options& o, const Pde& pde) {
+void check_columns(const EvaluateArguments& o, const Pde& pde) {
   const auto known = all_columns(pde);
   for (const auto& column : o.columns)
     require<UsageError>(std::find(known.begin(), known.end(), column) != known.end(), "{}",
@@ -142,7 +142,7 @@ std::string cell(const json& row, const std::string& column, bool with_interval)
   return fmt::format("{} [{}, {}]", text, format_number(ends[0].get<double>()), format_number(ends[1].get<double>()));
 }
 
-Table table_of(const Options& o, const Pde& pde, const json& rows) {
+Table metrics_table(const EvaluateArguments& o, const Pde& pde, const json& rows) {
   const auto columns = o.columns.empty() ? default_columns(o, pde) : o.columns;
   std::vector<std::string> header = {"samples"};
   header.insert(header.end(), columns.begin(), columns.end());
@@ -156,7 +156,8 @@ Table table_of(const Options& o, const Pde& pde, const json& rows) {
 }
 
 /// Every entrant's row by name, and the floor.
-json judge_samples(const Context& context, const Options& o, const Judge& judge, const Pde& pde, json& report) {
+json judge_samples(const Context& context, const EvaluateArguments& o, const Judge& judge, const Pde& pde,
+                   json& report) {
   json rows = json::object();
   int64_t smallest = o.n;
   for (const auto& input : o.inputs) {
@@ -171,7 +172,7 @@ json judge_samples(const Context& context, const Options& o, const Judge& judge,
   return rows;
 }
 
-json judge_task(const Context& context, const Options& o, const Judge& judge, const Pde& pde, json& report) {
+json judge_task(const Context& context, const EvaluateArguments& o, const Judge& judge, const Pde& pde, json& report) {
   std::vector<Samples> members;
   for (const auto& input : o.inputs) members.push_back(entrant_of(context, o, input, pde).samples);
   const int64_t cases = members.front().x.size(0);
@@ -192,7 +193,7 @@ json judge_task(const Context& context, const Options& o, const Judge& judge, co
   return rows;
 }
 
-std::string remarks(const Options& o) {
+std::string remarks(const EvaluateArguments& o) {
   std::string text;
   if (o.task.empty() && o.poseidon.empty())
     text += fmt::format("fpd is absent: it needs a downloaded Poseidon checkpoint (--poseidon DIR){}\n",
@@ -202,7 +203,7 @@ std::string remarks(const Options& o) {
   return text;
 }
 
-void check_options(const Options& o) {
+void check_options(const EvaluateArguments& o) {
   auto inputs = o.inputs;
   inputs.insert(inputs.end(), {o.reference, o.model, o.observe});
   if (!o.out.empty()) check_output(o.out, {".json", ".csv", ".md"}, inputs);
@@ -221,7 +222,7 @@ void write_report(const std::string& out, const json& report, const Table& table
                                                   : report.dump(2) + "\n");
 }
 
-void evaluate(const Context& context, const Options& o) {
+void evaluate(const Context& context, const EvaluateArguments& o) {
   check_options(o);
   const auto reference = load_dataset(o.reference);
   require<UsageError>(reference.description.contains("pde"), "{}: does not say which PDE it is of", o.reference);
@@ -236,12 +237,12 @@ void evaluate(const Context& context, const Options& o) {
       o.task.empty() ? judge_samples(context, o, judge, *pde, report) : judge_task(context, o, judge, *pde, report);
   if (o.task.empty() && o.poseidon.empty()) report["absent"] = {{"fpd", "no Poseidon checkpoint (--poseidon)"}};
   report["machine"] = describe_machine();
-  const auto table = table_of(o, *pde, rows);
+  const auto table = metrics_table(o, *pde, rows);
   if (!o.out.empty()) write_report(o.out, report, table);
   context.print(report, table.text() + remarks(o));
 }
 
-void add_task_options(CLI::App& command, Options& o) {
+void add_task_options(CLI::App& command, EvaluateArguments& o) {
   command.add_option("--task", o.task, "judge answers of `piddm solve` to this task: forward, inverse or reconstruct");
   command.add_option("--observe", o.observe,
                      "with --task: the file that was solved, holding whole samples (same --seed)");
@@ -255,7 +256,7 @@ void add_task_options(CLI::App& command, Options& o) {
 
 void add_evaluate(CLI::App& app, Context& context) {
   auto* command = add_command(app, context, "evaluate", "Judge samples against held-out true data");
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<EvaluateArguments>();
   command->add_option("inputs", o->inputs, "sample files, or run/model folders to sample from")->required();
   command
       ->add_option("--reference", o->reference,

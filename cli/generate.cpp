@@ -7,14 +7,14 @@ namespace piddm::cli {
 
 namespace {
 
-struct Options {
+struct GenerateArguments {
   std::string model, method, out;
   int64_t n = 16, first = 0, refine = 0, grid = 0;
   bool decode = false;
   std::vector<std::string> settings;
 };
 
-json method_options(const Options& o, const std::string& method) {
+json method_options(const GenerateArguments& o, const std::string& method) {
   json options = json::object();
   if (o.refine > 0) {
     require<UsageError>(method == "piddm", "--refine: only a student can be refined, by the method piddm");
@@ -24,7 +24,7 @@ json method_options(const Options& o, const std::string& method) {
   return options;
 }
 
-void generate(const Context& context, const Options& o) {
+void generate(const Context& context, const GenerateArguments& o) {
   check_output(o.out, {".npz", ".safetensors"}, {o.model});
   require<UsageError>(o.n >= 1, "--n {}: must be at least 1", o.n);
   require<UsageError>(o.first >= 0 && o.refine >= 0, "--first and --refine must not be negative");
@@ -45,7 +45,7 @@ void generate(const Context& context, const Options& o) {
 
 void add_generate(CLI::App& app, Context& context) {
   auto* command = add_command(app, context, "generate", "Generate samples with any method");
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<GenerateArguments>();
   command->add_option("model", o->model, "run or model folder")->required();
   command->add_option("--n", o->n, "samples")->capture_default_str();
   command->add_option("--first", o->first, "number of the first sample of the seed's stream")->capture_default_str();

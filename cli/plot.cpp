@@ -9,7 +9,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct PlotArguments {
   std::string input, out, kind = "samples", reference;
   int64_t n = 4;
 };
@@ -22,14 +22,14 @@ std::vector<int64_t> first_samples(const Dataset& data, int64_t n) {
   return samples;
 }
 
-Canvas draw_file_spectra(const Context& context, const Dataset& data, const Pde& pde, const Options& o) {
+Canvas draw_file_spectra(const Context& context, const Dataset& data, const Pde& pde, const PlotArguments& o) {
   if (!o.reference.empty())
     return draw_spectra(data, pde, load_dataset(o.reference).fields, fs::path(o.reference).filename().string());
   const int64_t n = std::min(kReferenceSamples, data.size());
   return draw_spectra(data, pde, make_dataset(pde, context.seed, kReferenceFirst, n).fields, "law");
 }
 
-Canvas draw_file(const Context& context, const Options& o) {
+Canvas draw_file(const Context& context, const PlotArguments& o) {
   const auto data = load_dataset(o.input);
   const auto pde = data.description.contains("pde") ? pde_of(data) : nullptr;
   if (pde) check_matches(data, *pde);
@@ -41,14 +41,14 @@ Canvas draw_file(const Context& context, const Options& o) {
   throw UsageError("--kind: {}", unknown_name_message("picture", o.kind, {"samples", "trajectories", "spectra"}));
 }
 
-std::string default_output(const Options& o, bool run) {
+std::string default_output(const PlotArguments& o, bool run) {
   if (run) return o.input + "/curves.png";
   auto path = fs::path(o.input);
   const auto suffix = o.kind == "samples" ? "" : "-" + o.kind;
   return path.replace_filename(path.stem().string() + suffix + ".png").string();
 }
 
-void plot(const Context& context, Options o) {
+void plot(const Context& context, PlotArguments o) {
   const bool run = fs::is_directory(o.input);
   if (o.out.empty()) o.out = default_output(o, run);
   require<UsageError>(o.n >= 1, "--n {}: must be at least 1", o.n);
@@ -64,7 +64,7 @@ void plot(const Context& context, Options o) {
 
 void add_plot(CLI::App& app, Context& context) {
   auto* command = add_command(app, context, "plot", "Draw samples, trajectories or spectra, or the curves of a run");
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<PlotArguments>();
   command->add_option("input", o->input, "data or sample file, or run folder")->required();
   command
       ->add_option("--kind", o->kind,

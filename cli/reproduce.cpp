@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct ReproduceArguments {
   std::string name, scale = "smoke", out = "runs/reproduce", poseidon;
   std::vector<std::string> settings, merge;
   bool list = false, dry_run = false, so_far = false, seeded = false;
@@ -56,7 +56,7 @@ void list_experiments(const Context& context) {
   context.print(object, table.text());
 }
 
-json resolved_options(const Context& context, const Options& o, const std::string& name) {
+json resolved_options(const Context& context, const ReproduceArguments& o, const std::string& name) {
   const auto scale = parse_scale(o.scale);
   const bool table = is_table(name);
   json options = table ? write_fields(table_options(scale)) : lab_registry().at(name)().options(scale);
@@ -73,10 +73,12 @@ TableOptions table_options_of(const json& options) {
   return out;
 }
 
-fs::path folder_of(const Options& o, const std::string& name) { return fs::path(o.out) / (name + "-" + o.scale); }
+fs::path folder_of(const ReproduceArguments& o, const std::string& name) {
+  return fs::path(o.out) / (name + "-" + o.scale);
+}
 
 /// {text, json} of what an experiment would do.
-std::pair<std::string, json> plan(const Context& context, const Options& o, const std::string& name) {
+std::pair<std::string, json> plan(const Context& context, const ReproduceArguments& o, const std::string& name) {
   const auto options = resolved_options(context, o, name);
   const auto out = folder_of(o, name);
   json object = {{"out", out.string()}, {"options", options}};
@@ -96,7 +98,7 @@ std::pair<std::string, json> plan(const Context& context, const Options& o, cons
 }
 
 /// Days of work on a CPU are better announced than begun.
-void warn_without_gpu(const Context& context, const Options& o, const std::string& name) {
+void warn_without_gpu(const Context& context, const ReproduceArguments& o, const std::string& name) {
   if (o.scale != "paper" || context.device().is_cuda() || !is_table(name)) return;
   double seconds = 0;
   for (const auto& step :
@@ -108,7 +110,7 @@ void warn_without_gpu(const Context& context, const Options& o, const std::strin
       name, format_duration(seconds));
 }
 
-std::pair<std::string, json> run(const Context& context, const Options& o, const std::string& name) {
+std::pair<std::string, json> run(const Context& context, const ReproduceArguments& o, const std::string& name) {
   const auto options = resolved_options(context, o, name);
   const auto out = folder_of(o, name);
   check_output((out / "report.json").string(), {});
@@ -126,7 +128,7 @@ std::pair<std::string, json> run(const Context& context, const Options& o, const
 }
 
 /// The rows that are finished.
-std::pair<std::string, json> so_far(const Context& context, const Options& o, const std::string& name) {
+std::pair<std::string, json> so_far(const Context& context, const ReproduceArguments& o, const std::string& name) {
   require<UsageError>(is_table(name), "--so-far: '{}' is not a table", name);
   const auto out = folder_of(o, name);
   const auto options = table_options_of(resolved_options(context, o, name));
@@ -137,7 +139,7 @@ std::pair<std::string, json> so_far(const Context& context, const Options& o, co
 }
 
 /// The table of reports that were made elsewhere.
-std::pair<std::string, json> merge(const Options& o) {
+std::pair<std::string, json> merge(const ReproduceArguments& o) {
   require<UsageError>(is_table(o.name), "--merge: '{}' is not a table", o.name);
   require<UsageError>(o.settings.empty() && !o.dry_run && !o.so_far,
                       "--merge computes nothing: --set, --dry-run and --so-far do not go with it");
@@ -157,7 +159,7 @@ std::pair<std::string, json> merge(const Options& o) {
 }
 
 /// One page of everything that is finished at this scale.
-void write_page(const Options& o) {
+void write_page(const ReproduceArguments& o) {
   std::vector<ReportSection> sections;
   for (const auto& [name, summary] : experiments()) {
     const auto folder = folder_of(o, name);
@@ -176,7 +178,7 @@ void write_page(const Options& o) {
                         html_report(fmt::format("piddm: tables and figures, scale {}", o.scale), sections));
 }
 
-void reproduce(const Context& context, const Options& o) {
+void reproduce(const Context& context, const ReproduceArguments& o) {
   if (o.list) return list_experiments(context);
   if (o.name.empty()) throw UsageError("reproduce: name an experiment, or all; see `piddm reproduce --list`");
   const auto names = chosen_names(o.name);
@@ -204,7 +206,7 @@ void reproduce(const Context& context, const Options& o) {
 void add_reproduce(CLI::App& app, Context& context) {
   auto* command =
       add_command(app, context, "reproduce", "The paper's tables and figures, from nothing, ours beside the paper's");
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<ReproduceArguments>();
   command->add_option("name", o->name, "a table or figure, or all");
   command->add_flag("--list", o->list, "what there is");
   command->add_option("--scale", o->scale, "smoke, small or paper")->capture_default_str();

@@ -8,7 +8,7 @@ namespace piddm::cli {
 
 namespace {
 
-struct Options {
+struct SolveArguments {
   std::string model, task, observe, method, out;
   int64_t n = 0;
   ObserveOptions reveal;
@@ -17,7 +17,7 @@ struct Options {
 };
 
 // A student's experiment has the options that suit it.
-json method_options(const Options& o, const std::string& method, const Model& model) {
+json method_options(const SolveArguments& o, const std::string& method, const Model& model) {
   json options = json::object();
   if (method == "piddm") options = model.provenance.value("experiment", options).value("solve", options);
   if (o.soft) options["hard"] = false;
@@ -35,7 +35,7 @@ json errors_of(const Samples& solved, const ObservationFile& file, const Model& 
   return out;
 }
 
-void solve(const Context& context, const Options& o) {
+void solve(const Context& context, const SolveArguments& o) {
   check_output(o.out, {".npz", ".safetensors"}, {o.model, o.observe});
   const auto task = parse_solve_task(o.task);
   const auto model = load_model(o.model, context.device());
@@ -59,7 +59,7 @@ void solve(const Context& context, const Options& o) {
 void add_solve(CLI::App& app, Context& context) {
   auto* command =
       add_command(app, context, "solve", "Solve forward, inverse and reconstruction problems with any method");
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<SolveArguments>();
   command->add_option("model", o->model, "run or model folder")->required();
   command->add_option("--task", o->task, "forward, inverse or reconstruct")->required();
   command

@@ -7,13 +7,13 @@ namespace piddm::cli {
 
 namespace {
 
-struct Options {
+struct TrainArguments {
   std::string preset, out, data;
   std::vector<std::string> settings;
   bool resume = false, keys = false, seeded = false;
 };
 
-Experiment experiment_of(const Context& context, const Options& o) {
+Experiment experiment_of(const Context& context, const TrainArguments& o) {
   require<UsageError>(!o.preset.empty() || RunFolder::exists(o.out),
                       "{}: no run here to continue; name a preset to begin one", o.out);
   json config = o.preset.empty() ? RunFolder::read_config(o.out) : load_config(o.preset);
@@ -23,7 +23,7 @@ Experiment experiment_of(const Context& context, const Options& o) {
   return parse_experiment(config);
 }
 
-void train(const Context& context, const Options& o) {
+void train(const Context& context, const TrainArguments& o) {
   if (o.keys) {
     context.print(write_fields(Experiment{}), describe_fields<Experiment>() + describe_networks("model"));
     return;
@@ -45,7 +45,7 @@ void train(const Context& context, const Options& o) {
 
 void add_train(CLI::App& app, Context& context) {
   auto* command = add_command(app, context, "train", "Train a teacher: flow matching on joint fields x = (u, a)");
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<TrainArguments>();
   command->add_option("preset", o->preset, "preset (see `piddm list presets`) or FILE.toml");
   command->add_option("--out", o->out, "run folder");
   command->add_option("--data", o->data, "training data file; default: generated as the config says");

@@ -20,6 +20,11 @@ function(piddm_library name)
   set_property(GLOBAL APPEND PROPERTY PIDDM_LIBRARIES ${target})
 endfunction()
 
+# piddm_apart(a.cpp): sources that are not compiled in one group with others (PIDDM_UNITY), since they define the same names.
+macro(piddm_apart)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endmacro()
+
 # piddm_test(core SOURCES a_test.cpp LINK core): the GoogleTest program test_core, one ctest entry. 
 function(piddm_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})

@@ -21,7 +21,7 @@ namespace {
 
 constexpr const char* kManifest = "manifest.sha256";
 constexpr const char* kState = "state.json";
-constexpr std::string_view kSuffix = ".safetensors";
+constexpr std::string_view kPartSuffix = ".safetensors";
 constexpr std::string_view kPrefix = "step-";
 constexpr size_t kMaxText = size_t{64} << 20;
 
@@ -90,7 +90,7 @@ void CheckpointStore::save(const Checkpoint& checkpoint) {
     manifest += fmt::format("{}  {}\n", sha256_file(folder.path() / name), name);
   };
   for (const auto& [part, tensors] : checkpoint.parts) {
-    const auto name = part + std::string(kSuffix);
+    const auto name = part + std::string(kPartSuffix);
     require<UsageError>(plain_name(name), "[checkpoint] bad name of a part: '{}'", part);
     write_safetensors(folder.path() / name, tensors);
     add(name);
@@ -190,8 +190,8 @@ Checkpoint CheckpointStore::load(int64_t step) const {
   require<DataError>(matches, "[checkpoint] {}: not the state of step {}", state_path, step);
   Checkpoint checkpoint{step, {}, document["state"]};
   for (const auto& name : files_of(folder))
-    if (name.ends_with(kSuffix))
-      checkpoint.parts[name.substr(0, name.size() - kSuffix.size())] = read_safetensors(folder / name).tensors;
+    if (name.ends_with(kPartSuffix))
+      checkpoint.parts[name.substr(0, name.size() - kPartSuffix.size())] = read_safetensors(folder / name).tensors;
   return checkpoint;
 }
 

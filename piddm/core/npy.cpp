@@ -16,11 +16,11 @@ namespace piddm {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
-constexpr size_t kMaxHeader = 10000;
-constexpr uint64_t kMaxText = uint64_t{16} << 20;
+constexpr size_t kMaxNpyHeader = 10000;
+constexpr uint64_t kMaxMemberText = uint64_t{16} << 20;
 constexpr std::string_view kSuffix = ".npy";
 
-const std::vector<std::pair<std::string, torch::ScalarType>>& dtypes() {
+const std::vector<std::pair<std::string, torch::ScalarType>>& numpy_types() {
   static const std::vector<std::pair<std::string, torch::ScalarType>> list = {
       {"<f8", torch::kFloat64}, {"<f4", torch::kFloat32}, {"<f2", torch::kFloat16},
       {"<i8", torch::kInt64},   {"<i4", torch::kInt32},   {"<i2", torch::kInt16},
@@ -126,7 +126,7 @@ class HeaderParser {
 };
 
 torch::ScalarType dtype_of(const std::string& descr, const std::string& origin) {
-  for (const auto& [name, dtype] : dtypes())
+  for (const auto& [name, dtype] : numpy_types())
     if (name == descr) return dtype;
   const bool object = descr.find('O') != std::string::npos, big = !descr.empty() && descr[0] == '>';
   throw DataError("[npy] {}: type '{}' is not supported{}", origin, descr,
@@ -148,7 +148,7 @@ std::pair<std::string, uint64_t> read_header(const ReadBytes& read, uint64_t byt
   uint32_t length = 0;
   read(&length, length_bytes);
   const uint64_t data_begin = 8 + length_bytes + length;
-  require<DataError>(length <= kMaxHeader && data_begin <= bytes, "[npy] {}: impossible header length {}", origin,
+  require<DataError>(length <= kMaxNpyHeader && data_begin <= bytes, "[npy] {}: impossible header length {}", origin,
                      length);
   std::string text(length, '\0');
   read(text.data(), length);
@@ -178,7 +178,7 @@ std::string make_header(const Tensor& x, const std::string& origin) {
   require<DataError>(x.defined() && x.dim() <= static_cast<int64_t>(kMaxRank), "[npy] {}: undefined, or rank above {}",
                      origin, kMaxRank);
   std::string descr;
-  for (const auto& [name, dtype] : dtypes())
+  for (const auto& [name, dtype] : numpy_types())
     if (dtype == x.scalar_type()) descr = name;
   require<DataError>(!descr.empty(), "[npy] {}: type {} cannot be stored", origin, c10::toString(x.scalar_type()));
   std::string shape;
@@ -224,7 +224,8 @@ Npz read_npz(const std::filesystem::path& path) {
       auto& x = npz.arrays[member.name.substr(0, member.name.size() - kSuffix.size())];
       zip.read(member, [&](const ReadBytes& read) { x = parse_npy(read, member.bytes, origin); });
     } else {
-      require<DataError>(member.bytes <= kMaxText, "[npz] {}: a text of {} bytes is too long", origin, member.bytes);
+      require<DataError>(member.bytes <= kMaxMemberText, "[npz] {}: a text of {} bytes is too long", origin,
+                         member.bytes);
       std::string text(member.bytes, '\0');
       zip.read(member, [&](const ReadBytes& read) { read(text.data(), text.size()); });
       npz.texts.emplace(member.name, std::move(text));
@@ -240,8 +241,8 @@ void write_npz(const std::filesystem::path& path, const Npz& npz) {
     zip.add(name + std::string(kSuffix), header, bytes_of(packed(x)));
   }
   for (const auto& [name, text] : npz.texts) {
-    require<DataError>(!name.ends_with(kSuffix) && text.size() <= kMaxText, "[npz] {}: a text called '{}' of {} bytes",
-                       path.string(), name, text.size());
+    require<DataError>(!name.ends_with(kSuffix) && text.size() <= kMaxMemberText,
+                       "[npz] {}: a text called '{}' of {} bytes", path.string(), name, text.size());
     zip.add(name, text);
   }
   zip.commit();

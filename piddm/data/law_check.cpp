@@ -7,10 +7,10 @@ namespace piddm {
 
 namespace {
 
-constexpr int64_t kBatch = 64, kFewestDraws = 256, kMostDraws = 1024;
+constexpr int64_t kDrawnTogether = 64, kFewestDraws = 256, kMostDraws = 1024;
 constexpr uint64_t kLawSeed = 0x6c61775f64726177;  // a seed of its own
 constexpr int64_t kLawFirst = int64_t{1} << 40;    // and far out in its stream
-constexpr double kSmallestDifference = 1e-6, kSameCoefficient = 1e-5;
+constexpr double kSmallestDifference = 1e-6, kSameDraw = 1e-5;
 
 /// Mean and mean square of each sample and coefficient channel: [N,C_a,2].
 Tensor moments(const Tensor& a) {
@@ -21,7 +21,8 @@ Tensor moments(const Tensor& a) {
 template <class F>
 Tensor in_batches(int64_t n, const F& f) {
   std::vector<Tensor> parts;
-  for (int64_t first = 0; first < n; first += kBatch) parts.push_back(f(first, std::min(kBatch, n - first)));
+  for (int64_t first = 0; first < n; first += kDrawnTogether)
+    parts.push_back(f(first, std::min(kDrawnTogether, n - first)));
   return torch::cat(parts);
 }
 
@@ -65,7 +66,7 @@ int64_t count_other_coefficients(const Pde& pde, const Tensor& fields, uint64_t 
     const auto drawn = pde.sample_coefficients(seed, first + begin, count);
     const auto stored = pde.coefficients(fields.narrow(0, begin, count)).to(torch::kFloat64);
     const auto size = drawn.square().mean({2, 3}, true).sqrt();
-    return (stored - drawn).abs().gt(kSameCoefficient * size).flatten(1).any(1);
+    return (stored - drawn).abs().gt(kSameDraw * size).flatten(1).any(1);
   });
   return other.sum().item<int64_t>();
 }

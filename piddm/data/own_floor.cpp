@@ -9,12 +9,12 @@ namespace piddm {
 
 namespace {
 
-constexpr int64_t kBatch = 16;
+constexpr int64_t kSolvedTogether = 16;
 constexpr double kSmallestError = 1e-6, kSmallestResidual = 1e-7, kCoefficientRounding = 5e-7;
 
-Tensor rms(const Tensor& x) { return x.square().mean({2, 3}).sqrt(); }  // [B,C]
+Tensor channel_rms(const Tensor& x) { return x.square().mean({2, 3}).sqrt(); }  // [B,C]
 
-Tensor on_cpu(const Tensor& x) { return x.to(torch::kCPU, torch::kFloat64); }
+Tensor as_double(const Tensor& x) { return x.to(torch::kCPU, torch::kFloat64); }
 
 /// Square roots of a/b; 0/0 is 0.
 Tensor ratio(const Tensor& a, const Tensor& b) { return (a / b.clamp_min(1e-300)).sqrt(); }
@@ -37,16 +37,16 @@ Tensor distance_to_solution(const Pde& pde, const Tensor& x, const Tensor& exact
   return distance;
 }
 
-OwnFloor compare(const Pde& pde, const Tensor& x) {
+OwnFloor compare_solutions(const Pde& pde, const Tensor& x) {
   const auto reference = reference_samples(pde, x);
-  const auto exact = pde.solution(reference), size = rms(exact).clamp_min(1e-300);
+  const auto exact = pde.solution(reference), size = channel_rms(exact).clamp_min(1e-300);
   const auto distance = distance_to_solution(pde, x, exact);
   const auto of_x = residual_statistics(pde, x), of_reference = residual_statistics(pde, reference);
   const auto noise = size.amax(1).square() * (kSmallestError * kSmallestError);
   const double c = pde.residual_scale();
   const auto least = of_reference.reference * (kSmallestResidual * kSmallestResidual);
   OwnFloor out;
-  out.distance = (rms(distance) / size).amax(1);
+  out.distance = (channel_rms(distance) / size).amax(1);
   out.point = (distance.amax({2, 3}) / size).amax(1);
   out.floor = of_reference;
   out.residual = torch::maximum(ratio(of_x.pde_error, of_reference.pde_error + least * (c * c)),
@@ -77,7 +77,9 @@ OwnFloor join(const std::vector<OwnFloor>& parts) {
 }
 
 /// The batch as a whole or, where one of its samples cannot be solved, sample by sample.
-OwnFloor compare_or_fail(const Pde& pde, const Tensor& x) try { return compare(pde, x); } catch (const Interrupted&) {
+OwnFloor compare_or_fail(const Pde& pde, const Tensor& x) try {
+  return compare_solutions(pde, x);
+} catch (const Interrupted&) {
   throw;
 } catch (const Error& error) {
   if (x.size(0) > 1) {
@@ -94,10 +96,10 @@ OwnFloor compare_or_fail(const Pde& pde, const Tensor& x) try { return compare(p
 
 Tensor constraint_error(const Pde& pde, const Tensor& fields) {
   std::vector<Tensor> parts;
-  for (int64_t first = 0; first < fields.size(0); first += kBatch) {
-    const auto x = fields.slice(0, first, first + kBatch).to(torch::kFloat64);
-    const auto moved = rms(pde.solution(pde.constrain(x) - x));
-    parts.push_back(on_cpu((moved / rms(pde.solution(x)).clamp_min(1e-300)).amax(1)));
+  for (int64_t first = 0; first < fields.size(0); first += kSolvedTogether) {
+    const auto x = fields.slice(0, first, first + kSolvedTogether).to(torch::kFloat64);
+    const auto moved = channel_rms(pde.solution(pde.constrain(x) - x));
+    parts.push_back(as_double((moved / channel_rms(pde.solution(x)).clamp_min(1e-300)).amax(1)));
   }
   return torch::cat(parts);
 }
@@ -113,9 +115,9 @@ OwnFloor compare_with_references(const Pde& pde, const Tensor& fields, const std
   std::vector<OwnFloor> parts;
   Progress progress("re-solving", static_cast<int64_t>(samples.size()));
   const auto index = torch::tensor(samples);
-  for (int64_t first = 0; first < index.size(0); first += kBatch) {
+  for (int64_t first = 0; first < index.size(0); first += kSolvedTogether) {
     throw_if_interrupted("checking data");
-    const auto chosen = index.slice(0, first, first + kBatch);
+    const auto chosen = index.slice(0, first, first + kSolvedTogether);
     parts.push_back(compare_or_fail(pde, fields.index_select(0, chosen).to(torch::kFloat64)));
     progress.advance(chosen.size(0));
   }

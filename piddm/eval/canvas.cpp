@@ -23,8 +23,6 @@ double stroke_coverage(Point p, Point a, Point b, double half_width) {
   return std::clamp(half_width + 0.5 - distance, 0.0, 1.0);
 }
 
-bool finite(Point p) { return std::isfinite(p.x) && std::isfinite(p.y); }
-
 int clamp_pixel(double value, int size) { return static_cast<int>(std::clamp(value, 0.0, static_cast<double>(size))); }
 
 Glyph bolder(Glyph glyph) {
@@ -108,7 +106,7 @@ void Canvas::outline_rect(const Rect& rect, Rgb color) {
 Rect Canvas::covered(const std::vector<Point>& points, double reach) const {
   int left = width_, right = 0, top = height_, bottom = 0;
   for (const Point& p : points) {
-    if (!finite(p)) continue;
+    if (!p.finite()) continue;
     left = std::min(left, clamp_pixel(p.x - reach, width_));
     right = std::max(right, clamp_pixel(p.x + reach + 1, width_));
     top = std::min(top, clamp_pixel(p.y - reach, height_));
@@ -128,7 +126,7 @@ void Canvas::polyline(const std::vector<Point>& points, Rgb color, double thickn
   for (size_t i = 0; i < segments; ++i) {
     const Point a = points[i], b = points[std::min(i + 1, points.size() - 1)];
     const Rect part = covered({a, b}, half_width + 1);
-    if (!finite(a) || !finite(b)) continue;
+    if (!a.finite() || !b.finite()) continue;
     for (int y = part.y; y < part.bottom(); ++y) {
       for (int x = part.x; x < part.right(); ++x) {
         double& c = coverage[static_cast<size_t>((y - box.y) * box.width + x - box.x)];

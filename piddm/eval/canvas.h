@@ -2,6 +2,7 @@
 // An RGB raster to draw pictures on. The origin is the top left pixel, x to the right, y downwards; whatever falls
 // outside is cut off. What is drawn is written down as SVG at the same time (svg.h), so that every picture can be saved either way.
 
+#include <cmath>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -17,6 +18,7 @@ namespace piddm {
 /// Pixel coordinates; the centre of the top left pixel is (0.5, 0.5).
 struct Point {
   double x = 0, y = 0;
+  bool finite() const { return std::isfinite(x) && std::isfinite(y); }
 };
 
 struct Rect {

@@ -9,7 +9,7 @@ namespace piddm {
 
 namespace {
 
-constexpr int kTimes = 5, kChartColumns = 2;
+constexpr int kShownTimes = 5, kChartColumns = 2;
 
 double rms(const Tensor& x) { return x.square().mean().sqrt().item<double>(); }
 
@@ -67,8 +67,8 @@ Curve spectrum_curve(const std::string& name, const Tensor& fields, bool along_x
 Canvas trajectory_chart(const Tensor& u, const std::string& title, const std::string& name) {
   const int64_t nx = u.size(0), nt = u.size(1);
   std::vector<Curve> curves;
-  for (int i = 0; i < kTimes; ++i) {
-    const int64_t at = (nt - 1) * i / (kTimes - 1);
+  for (int i = 0; i < kShownTimes; ++i) {
+    const int64_t at = (nt - 1) * i / (kShownTimes - 1);
     Curve curve{fmt::format("t = {:.2f} T", static_cast<double>(at) / static_cast<double>(nt - 1))};
     for (int64_t k = 0; k < nx; ++k) {
       curve.x.push_back(static_cast<double>(k));

@@ -18,13 +18,11 @@ double rounded(double value) { return std::round(100 * value) / 100; }
 
 std::string at(Point p) { return fmt::format("{} {}", rounded(p.x), rounded(p.y)); }
 
-bool finite(Point p) { return std::isfinite(p.x) && std::isfinite(p.y); }
-
 std::string path_data(const std::vector<Point>& points) {
   std::string data;
   bool drawing = false;
   for (size_t i = 0; i + 1 < points.size(); ++i) {
-    if (!finite(points[i]) || !finite(points[i + 1])) {
+    if (!points[i].finite() || !points[i + 1].finite()) {
       drawing = false;
       continue;
     }
@@ -51,7 +49,7 @@ std::string svg_rect(const Rect& rect, Rgb color) {
 }
 
 std::string svg_polyline(const std::vector<Point>& points, Rgb color, double thickness) {
-  if (points.size() == 1 && finite(points[0]))
+  if (points.size() == 1 && points[0].finite())
     return fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"{}\" fill=\"{}\"/>\n", rounded(points[0].x),
                        rounded(points[0].y), rounded(thickness / 2), hex(color));
   const std::string data = path_data(points);

@@ -92,9 +92,9 @@ class Subspace {
   Tensor v_, w_;  // [b,k,D], [b,k,M]
 };
 
-class Minimizer {
+class GaussNewton {
  public:
-  Minimizer(const RowFunction& f, const Tensor& x0, const GaussNewtonOptions& options)
+  GaussNewton(const RowFunction& f, const Tensor& x0, const GaussNewtonOptions& options)
       : f_(f), options_(options), x_(x0.detach().clone()), rows_(torch::arange(x0.size(0), x0.device())) {
     const auto counts = torch::zeros({x0.size(0)}, rows_.options());
     result_.value = torch::full({x0.size(0)}, NAN, x0.options().dtype(torch::kFloat64));
@@ -177,7 +177,7 @@ class Minimizer {
 GaussNewtonResult minimize_gauss_newton(const RowFunction& f, const Tensor& x0, const GaussNewtonOptions& options) {
   require<UsageError>(options.directions >= 1 && options.damping > 0 && options.tolerance >= 0,
                       "[gauss-newton] directions must be at least 1, damping positive, tolerance not negative");
-  return Minimizer(f, x0, options).run();
+  return GaussNewton(f, x0, options).run();
 }
 
 }  // namespace piddm

@@ -10,7 +10,7 @@ Tensor gradient(const Tensor& of, const Tensor& by, const Tensor& weights, bool 
   return torch::autograd::grad({of}, {by}, {weights}, /*retain_graph=*/true, create_graph)[0];
 }
 
-Tensor length(const Tensor& x) { return x.flatten(1).norm(2, 1); }
+Tensor length_of(const Tensor& x) { return x.flatten(1).norm(2, 1); }
 
 }  // namespace
 
@@ -45,8 +45,8 @@ Tensor Jacobian::product(const Tensor& v) const {
   if (exact()) return gradient(pulled_, dummy_, v, false);
   const torch::NoGradGuard no_grad;
   const double eps = x_.scalar_type() == torch::kFloat64 ? 2.2e-16 : 1.2e-7;
-  const auto reach = length(x_).clamp_min(1) * std::cbrt(eps);
-  const auto size = length(v);
+  const auto reach = length_of(x_).clamp_min(1) * std::cbrt(eps);
+  const auto size = length_of(v);
   const auto h = torch::where(size > 0, reach / size, torch::ones_like(size));
   std::vector<int64_t> shape(static_cast<size_t>(v.dim()), 1);
   shape[0] = -1;

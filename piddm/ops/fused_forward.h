@@ -18,7 +18,6 @@
 namespace piddm {
 
 inline const float* floats(const Tensor& x) { return x.data_ptr<float>(); }
-inline int as_int(int64_t n) { return static_cast<int>(n); }
 
 /// What the backward pass needs of the forward pass.
 struct FusedKept {

@@ -7,8 +7,6 @@
 namespace piddm {
 namespace {
 
-int as_int(int64_t n) { return static_cast<int>(n); }
-
 /// cos and sin of 2 pi k j/n, float64 [frequencies, points].
 std::pair<Tensor, Tensor> waves(int64_t lowest, int64_t frequencies, int64_t points) {
   const auto k = torch::arange(lowest, lowest + frequencies, torch::kInt64).view({-1, 1});

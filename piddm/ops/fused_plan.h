@@ -7,6 +7,8 @@
 
 namespace piddm {
 
+inline int as_int(int64_t n) { return static_cast<int>(n); }
+
 /// Uninitialised memory in the storage of the precision: bf16, else float32.
 Tensor gpu_storage(at::IntArrayRef sizes, torch::Device device, Precision precision);
 

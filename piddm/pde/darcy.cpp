@@ -4,6 +4,7 @@
 
 #include "piddm/numerics/diffusion_cg.h"
 #include "piddm/numerics/fast_poisson.h"
+#include "piddm/pde/stencils.h"
 
 namespace piddm {
 namespace {
@@ -21,8 +22,6 @@ Tensor difference(const Tensor& x, int64_t dim) {
   const int64_t n = x.size(dim) - 1;
   return x.narrow(dim, 1, n) - x.narrow(dim, 0, n);
 }
-
-Tensor rms(const Tensor& x) { return x.square().mean({1, 2, 3}).sqrt(); }
 
 }  // namespace
 

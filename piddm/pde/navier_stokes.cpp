@@ -11,9 +11,9 @@
 namespace piddm {
 namespace {
 
-constexpr double kSmallestInnerGrid = 256, kFewestSteps = 10, kStepsPerVorticity = 22;
-constexpr int64_t kPhaseNumbers = 4;  // of a sample's random numbers, before those of the field
-constexpr int64_t kDeviceBlock = 64;  // samples integrated together on a GPU
+constexpr double kInnerGrid = 256, kFewestSteps = 10, kStepsPerVorticity = 22;
+constexpr int64_t kPhaseNumbers = 4;    // of a sample's random numbers, before those of the field
+constexpr int64_t kFlowsTogether = 64;  // samples integrated together on a GPU
 
 PeriodicLaw law() { return {.scale = std::sqrt(2.0 * 343), .tau = 7, .gamma = 2.5}; }
 
@@ -74,7 +74,7 @@ Tensor NavierStokes::forcing(const Tensor& phi, int64_t points) const {
 }
 
 Tensor NavierStokes::flow(const Tensor& coefficients, double time, const Refinement& refinement) const {
-  const int64_t n = grid(), points = refinement.points * nested_grid(n, kSmallestInnerGrid);
+  const int64_t n = grid(), points = refinement.points * nested_grid(n, kInnerGrid);
   const Tensor w0 = coefficients.select(1, 0);
   const double rate = std::max(kFewestSteps, kStepsPerVorticity * w0.abs().max().item<double>());
   const int64_t steps = refinement.steps * static_cast<int64_t>(std::ceil(rate * time));
@@ -88,7 +88,7 @@ Tensor NavierStokes::flow(const Tensor& coefficients, double time, const Refinem
 }
 
 Tensor NavierStokes::integrate(const Tensor& coefficients, double time, const Refinement& refinement) const {
-  return map_samples(coefficients, kDeviceBlock, [&](const Tensor& part) { return flow(part, time, refinement); });
+  return map_samples(coefficients, kFlowsTogether, [&](const Tensor& part) { return flow(part, time, refinement); });
 }
 
 Tensor NavierStokes::solve(const Tensor& coefficients, const Tensor&, SolveReport* report) const {

@@ -2,13 +2,9 @@
 
 #include <algorithm>
 
+#include "piddm/pde/stencils.h"
+
 namespace piddm {
-
-namespace {
-
-Tensor rms(const Tensor& x) { return x.square().mean({1, 2, 3}).sqrt(); }
-
-}  // namespace
 
 double Pde::parameter(const std::string& name, double value, double low, double high, const std::string& meaning) {
   if (const auto given = options_.parameters.find(name); given != options_.parameters.end()) {

@@ -35,4 +35,6 @@ Tensor scalar_value(const Tensor& x) {
   return (x - shift).mean({2, 3}, true) + shift;
 }
 
+Tensor rms(const Tensor& x) { return x.square().mean({1, 2, 3}).sqrt(); }
+
 }  // namespace piddm

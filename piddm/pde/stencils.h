@@ -1,5 +1,5 @@
 #pragma once
-// Compact second-order differences on regular grids, and the mean of a scalar channel. All differentiable in the dtype
+// Compact second-order differences on regular grids, the mean of a scalar channel and the size of a sample. All differentiable in the dtype
 // and on the device they are given; `dim` is any axis.
 
 #include "piddm/core/tensor.h"
@@ -25,5 +25,8 @@ Tensor whole_patch(const Tensor& mask);
 
 /// Spatial mean of scalar channels [B,C,H,W]: [B,C,1,1]. Of a constant channel exactly its value.
 Tensor scalar_value(const Tensor& x);
+
+/// Root mean square of every sample of [B,C,H,W]: [B].
+Tensor rms(const Tensor& x);
 
 }  // namespace piddm

@@ -9,6 +9,7 @@
 #include "piddm/eval/evaluate.h"
 #include "piddm/eval/table.h"
 #include "piddm/recipe/experiment.h"
+#include "piddm/recipe/markdown.h"
 #include "piddm/recipe/recipe.h"
 
 namespace piddm {
@@ -146,11 +147,7 @@ class Comparison {
   std::optional<Judge> judge_;
 };
 
-std::string cell(const json& row, const std::string& key) {
-  return row.contains(key) && row.at(key).is_number() ? format_number(row.at(key).get<double>()) : "-";
-}
-
-std::vector<std::string> columns_of(const json& report) {
+std::vector<std::string> shown_metrics(const json& report) {
   std::vector<std::string> out = {"mmse", "smse"};
   for (const auto& channel : report.at("pde").at("channels")) out.push_back("mse_" + channel.get<std::string>());
   for (const char* name : {"pde_error", "rel_residual", "solution_error", "nfe", "backward", "seconds_per_sample"})
@@ -159,7 +156,7 @@ std::vector<std::string> columns_of(const json& report) {
 }
 
 Table table_of(const json& report) {
-  const auto columns = columns_of(report);
+  const auto columns = shown_metrics(report);
   std::vector<std::string> header = {"task", "method"};
   header.insert(header.end(), columns.begin(), columns.end());
   std::vector<Align> align(header.size(), Align::right);
@@ -168,7 +165,7 @@ Table table_of(const json& report) {
   for (const auto& row : report.at("rows")) {
     if (row.contains("refused")) continue;
     std::vector<std::string> cells = {row.at("task").get<std::string>(), row.at("method").get<std::string>()};
-    for (const auto& column : columns) cells.push_back(cell(row, column));
+    for (const auto& column : columns) cells.push_back(number_cell(row, column));
     table.add_row(cells);
   }
   return table;
@@ -191,8 +188,9 @@ std::string explanation(const json& report) {
       "a "
       "task.\nErrors in units of a channel's variance; mse over what was not given; nfe, backward and seconds a "
       "sample.\n",
-      o.at("samples").get<int64_t>(), o.at("held_out").get<int64_t>(), cell(report.at("floor"), "mmse"),
-      cell(report.at("floor"), "smse"), cell(report.at("floor"), "pde_error"), o.at("cases").get<int64_t>());
+      o.at("samples").get<int64_t>(), o.at("held_out").get<int64_t>(), number_cell(report.at("floor"), "mmse"),
+      number_cell(report.at("floor"), "smse"), number_cell(report.at("floor"), "pde_error"),
+      o.at("cases").get<int64_t>());
 }
 
 }  // namespace

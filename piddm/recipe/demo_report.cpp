@@ -9,6 +9,7 @@
 #include "piddm/eval/table.h"
 #include "piddm/recipe/demo.h"
 #include "piddm/recipe/field_panels.h"
+#include "piddm/recipe/markdown.h"
 
 namespace piddm {
 
@@ -17,11 +18,7 @@ namespace fs = std::filesystem;
 namespace {
 
 const std::vector<std::string> kMethods = {"teacher", "distill", "piddm-1", "piddm-ref", "piddm-1-decoded"};
-const std::vector<std::string> kTasks = {"forward", "inverse", "reconstruct"};
-
-std::string cell(const json& row, const std::string& key) {
-  return row.contains(key) && row.at(key).is_number() ? format_number(row.at(key).get<double>()) : "-";
-}
+const std::vector<std::string> kDemoTasks = {"forward", "inverse", "reconstruct"};
 
 std::vector<std::string> channels_of(const json& report) {
   return report.at("pde").at("channels").get<std::vector<std::string>>();
@@ -47,8 +44,8 @@ Table methods_table(const json& report) {
   Table table(header);
   for (const auto& metric : metrics_of(report)) {
     std::vector<std::string> row = {metric};
-    for (const auto& method : kMethods) row.push_back(cell(report.at("methods").at(method), metric));
-    row.push_back(cell(report.at("floor"), metric));
+    for (const auto& method : kMethods) row.push_back(number_cell(report.at("methods").at(method), metric));
+    row.push_back(number_cell(report.at("floor"), metric));
     table.add_row(row);
   }
   return table;
@@ -64,9 +61,9 @@ Table tasks_table(const json& report) {
   for (const char* metric : {"pde_error", "rel_residual", "solution_error", "nfe", "backward", "seconds_per_sample"})
     header.push_back(metric);
   Table table(header);
-  for (const auto& task : kTasks) {
+  for (const auto& task : kDemoTasks) {
     std::vector<std::string> row = {task};
-    for (size_t i = 1; i < header.size(); ++i) row.push_back(cell(report.at("tasks").at(task), header[i]));
+    for (size_t i = 1; i < header.size(); ++i) row.push_back(number_cell(report.at("tasks").at(task), header[i]));
     table.add_row(row);
   }
   return table;
@@ -77,13 +74,13 @@ Table paper_table(const json& report) {
   for (const char* metric : {"pde_error", "mmse", "smse", "nfe"}) {
     std::vector<std::string> row = {metric};
     for (const char* method : {"teacher", "piddm-1", "piddm-ref"})
-      row.push_back(cell(report.at("paper").at(method), metric));
+      row.push_back(number_cell(report.at("paper").at(method), metric));
     table.add_row(row);
   }
   return table;
 }
 
-std::string explanation(const json& report) {
+std::string demo_explanation(const json& report) {
   const auto& floor = report.at("floor");
   const auto& pde = report.at("pde");
   return fmt::format(
@@ -157,7 +154,7 @@ std::vector<Panel> task_row(const std::string& task, const fs::path& folder, con
 void draw_tasks(const fs::path& out, const DemoFiles& files) {
   std::vector<std::vector<Panel>> rows;
   std::vector<std::string> labels;
-  for (const auto& task : kTasks) {
+  for (const auto& task : kDemoTasks) {
     rows.push_back(task_row(task, files.folders.at(task), files.pde, 0));
     labels.push_back(task);
   }
@@ -168,17 +165,17 @@ void draw_tasks(const fs::path& out, const DemoFiles& files) {
 
 std::string format_demo(const json& report) {
   const auto paper = report.at("paper").is_null() ? "" : paper_table(report).text() + "\n";
-  return methods_table(report).text() + "\n" + tasks_table(report).text() + "\n" + paper + explanation(report) + "\n" +
-         verdict(report);
+  return methods_table(report).text() + "\n" + tasks_table(report).text() + "\n" + paper + demo_explanation(report) +
+         "\n" + verdict(report);
 }
 
 void write_report(const fs::path& out, const json& report, const DemoFiles& files) {
   write_file_atomically(out / "report.json", report.dump(2) + "\n");
   const auto paper = report.at("paper").is_null() ? "" : paper_table(report).markdown() + "\n";
-  write_file_atomically(out / "report.md", "# Demo: " + files.pde.name() + "\n\n" + verdict(report) + "\n" +
-                                               methods_table(report).markdown() + "\n" +
-                                               tasks_table(report).markdown() + "\n" + paper + explanation(report) +
-                                               "\n![samples](samples.png)\n\n![tasks](tasks.png)\n");
+  write_file_atomically(out / "report.md",
+                        "# Demo: " + files.pde.name() + "\n\n" + verdict(report) + "\n" +
+                            methods_table(report).markdown() + "\n" + tasks_table(report).markdown() + "\n" + paper +
+                            demo_explanation(report) + "\n![samples](samples.png)\n\n![tasks](tasks.png)\n");
   draw_samples(out, files);
   draw_tasks(out, files);
 }

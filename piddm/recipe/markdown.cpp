@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "piddm/eval/markup.h"
+#include "piddm/eval/table.h"
 
 namespace piddm {
 
@@ -104,6 +105,10 @@ std::string markdown_to_html(std::string_view text) {
   for (const auto line : lines_of(text)) blocks.add(line);
   blocks.close();
   return blocks.html();
+}
+
+std::string number_cell(const json& row, const std::string& key) {
+  return row.contains(key) && row.at(key).is_number() ? format_number(row.at(key).get<double>()) : "-";
 }
 
 }  // namespace piddm

@@ -13,14 +13,16 @@ const json& all_tables() {
   return tables;
 }
 
-std::string joined(const std::string& a, const std::string& b) { return a.empty() || b.empty() ? a + b : a + "; " + b; }
+std::string both_doubts(const std::string& a, const std::string& b) {
+  return a.empty() || b.empty() ? a + b : a + "; " + b;
+}
 
 /// A block's remarks stand under a method, a setting, or "*" for all of its rows.
 std::string doubt_about(const json& remarks, const json& row) {
   std::string doubt;
   for (const char* key : {"method", "setting"})
-    if (row.contains(key)) doubt = joined(doubt, remarks.value(row.at(key).get<std::string>(), ""));
-  return joined(doubt, remarks.value("*", ""));
+    if (row.contains(key)) doubt = both_doubts(doubt, remarks.value(row.at(key).get<std::string>(), ""));
+  return both_doubts(doubt, remarks.value("*", ""));
 }
 
 /// A block is a piece of a table as the paper prints it: a list holds one value a row, anything else holds for all rows.

@@ -9,12 +9,12 @@ namespace piddm {
 
 namespace {
 
-constexpr int kHalvings = 6;
+constexpr int kStepHalvings = 6;
 constexpr double kRoundOff = 1e-13;  // of the violation: all equations are met
 constexpr double kGain = 0.9;        // of |h|^2: a step that leaves more has gained nothing
 constexpr uint64_t kProbeSeed = 1;
 
-Tensor square_length(const Tensor& x) { return x.square().sum({1, 2, 3}, true); }
+Tensor squared_norm(const Tensor& x) { return x.square().sum({1, 2, 3}, true); }
 
 /// +1 and -1, the same for every sample.
 Tensor signs(const Tensor& like) {
@@ -84,8 +84,8 @@ LinearizedRows::LinearizedRows(const EquationRows& rows, const Tensor& z, const 
   pulled_ = gradient(rows_, z_, dummy_, true);
   const auto probe = gradient(rows_, z_, signs(value_), false);
   const auto count = static_cast<double>(value_.size(3));
-  whole_row_ = square_length(probe) / count;
-  free_row_ = square_length(free_ * probe) / count;
+  whole_row_ = squared_norm(probe) / count;
+  free_row_ = squared_norm(free_ * probe) / count;
 }
 
 Tensor LinearizedRows::transposed(const Tensor& rows) const { return free_ * gradient(rows_, z_, rows, false); }
@@ -104,11 +104,11 @@ Projection project(const EquationRows& rows, const Tensor& start, const Tensor& 
   Tensor z = start.detach(), missed;
   for (int64_t k = 0; k < options.newton; ++k) {
     const LinearizedRows at(rows, z, free);
-    const Tensor before = square_length(at.value()), step = newton_step(rows, at, options, fast);
+    const Tensor before = squared_norm(at.value()), step = newton_step(rows, at, options, fast);
     Tensor size = before, open = torch::ones_like(size, torch::kBool);
     double factor = 1;
-    for (int i = 0; i < kHalvings && open.any().item<bool>(); ++i, factor /= 2) {
-      const Tensor candidate = z + factor * step, candidate_size = square_length(rows(candidate));
+    for (int i = 0; i < kStepHalvings && open.any().item<bool>(); ++i, factor /= 2) {
+      const Tensor candidate = z + factor * step, candidate_size = squared_norm(rows(candidate));
       const Tensor better = open & (candidate_size < size);
       z = torch::where(better, candidate, z);
       size = torch::where(better, candidate_size, size);

@@ -19,7 +19,7 @@ Arguments tiny(const std::string& bench, const Arguments& more = {}) {
   return all;
 }
 
-json run_json(const std::string& bench, Arguments more) {
+json bench_json(const std::string& bench, Arguments more) {
   more.emplace_back("--json");
   return testing::only_json(testing::piddm(tiny(bench, more)));
 }
@@ -74,7 +74,7 @@ TEST(CliBench, RowsOfEveryBenchmark) {
 
 // The least work is counted by hand for batch 2, 16x16, width 4, 4 modes along x and 3 along y.
 TEST(CliBench, LeastWorkOfALayerAndScaling) {
-  const auto result = run_json("spectral", {"--scaling", "--python", "none"});
+  const auto result = bench_json("spectral", {"--scaling", "--python", "none"});
   const double transforms = 2 * 4 * (2 * 16 * 16 * 3 * 4 + 2 * 16 * 4 * 3 * 8),
                maps = 8 * 2 * 4 * 3 * 16 + 2 * 2 * 256 * 16;
   const double activation = 4 * 2 * 4 * 256, parameters = 4 * (4 * 3 * 2 * 16 + 16 + 4);
@@ -96,7 +96,7 @@ TEST(CliBench, LeastWorkOfALayerAndScaling) {
 
 // With Python's torch where it is installed; without, the key is absent and the report says why.
 TEST(CliBench, PlainPyTorchIsAPeerWhereItIs) {
-  const auto result = run_json("train", {"--channels", "3"});
+  const auto result = bench_json("train", {"--channels", "3"});
   const auto& peer = result.at("peers").at("torch");
   const auto& row = result.at("rows").at(0);
   EXPECT_EQ(row.at("peer_ms").contains("torch"), peer.contains("version")) << peer;

@@ -55,7 +55,7 @@ TEST(Npy, ForeignTypesAreRefused) {
 }
 
 /// The message with which an NPY file of this header and so many zero bytes of data is refused; "" if it is not.
-std::string refusal(const std::string& dict, size_t data_bytes, char major = 1) {
+std::string npy_refusal(const std::string& dict, size_t data_bytes, char major = 1) {
   const testing::MemoryFile hostile;
   const auto length = static_cast<uint32_t>(dict.size());
   std::string bytes("\x93NUMPY");
@@ -77,26 +77,26 @@ std::string dict(const std::string& shape, const std::string& descr = "<f4") {
 
 TEST(Npy, HostileHeadersAreRefused) {
   using ::testing::HasSubstr;
-  EXPECT_EQ(refusal(dict("(2,)"), 8), "");
-  EXPECT_EQ(refusal("{\"shape\": (2, 1), \"descr\": \"<f4\", \"fortran_order\": True}", 8, 3), "");
-  EXPECT_THAT(refusal(dict("(2,)"), 7), HasSubstr("needs 8 bytes of data, there are 7"));
-  EXPECT_THAT(refusal(dict("(2,)"), 9), HasSubstr("needs 8 bytes of data, there are 9"));
-  EXPECT_THAT(refusal(dict("(1000000, 1000000)"), 8), HasSubstr("needs 4000000000000 bytes"));
-  EXPECT_THAT(refusal(dict("(4294967296, 4294967296)"), 0), HasSubstr("needs too many"));
-  EXPECT_THAT(refusal(dict("(0, 4294967296, 4294967296)"), 0), HasSubstr("needs too many"));
-  EXPECT_THAT(refusal(dict("(99999999999999999999,)"), 0), HasSubstr("malformed"));
-  EXPECT_THAT(refusal(dict("(-1,)"), 0), HasSubstr("malformed"));
-  EXPECT_THAT(refusal(dict("(1,1,1,1,1,1,1,1,1)"), 4), HasSubstr("malformed"));
-  EXPECT_THAT(refusal(dict("2"), 8), HasSubstr("malformed"));
-  EXPECT_THAT(refusal(dict("(2,)") + "x", 8), HasSubstr("malformed"));
-  EXPECT_THAT(refusal("{'descr': '<f4', 'shape': (2,)}", 8), HasSubstr("malformed"));
-  EXPECT_THAT(refusal("{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", 8),
+  EXPECT_EQ(npy_refusal(dict("(2,)"), 8), "");
+  EXPECT_EQ(npy_refusal("{\"shape\": (2, 1), \"descr\": \"<f4\", \"fortran_order\": True}", 8, 3), "");
+  EXPECT_THAT(npy_refusal(dict("(2,)"), 7), HasSubstr("needs 8 bytes of data, there are 7"));
+  EXPECT_THAT(npy_refusal(dict("(2,)"), 9), HasSubstr("needs 8 bytes of data, there are 9"));
+  EXPECT_THAT(npy_refusal(dict("(1000000, 1000000)"), 8), HasSubstr("needs 4000000000000 bytes"));
+  EXPECT_THAT(npy_refusal(dict("(4294967296, 4294967296)"), 0), HasSubstr("needs too many"));
+  EXPECT_THAT(npy_refusal(dict("(0, 4294967296, 4294967296)"), 0), HasSubstr("needs too many"));
+  EXPECT_THAT(npy_refusal(dict("(99999999999999999999,)"), 0), HasSubstr("malformed"));
+  EXPECT_THAT(npy_refusal(dict("(-1,)"), 0), HasSubstr("malformed"));
+  EXPECT_THAT(npy_refusal(dict("(1,1,1,1,1,1,1,1,1)"), 4), HasSubstr("malformed"));
+  EXPECT_THAT(npy_refusal(dict("2"), 8), HasSubstr("malformed"));
+  EXPECT_THAT(npy_refusal(dict("(2,)") + "x", 8), HasSubstr("malformed"));
+  EXPECT_THAT(npy_refusal("{'descr': '<f4', 'shape': (2,)}", 8), HasSubstr("malformed"));
+  EXPECT_THAT(npy_refusal("{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", 8),
               HasSubstr("malformed"));
-  EXPECT_THAT(refusal("{'descr': '<f4', 'fortran_order': 1, 'shape': (2,)}", 8), HasSubstr("malformed"));
-  EXPECT_THAT(refusal("{'descr': '<f4", 8), HasSubstr("malformed"));
-  EXPECT_THAT(refusal("", 8), HasSubstr("malformed"));
-  EXPECT_THAT(refusal(dict("(2,)") + std::string(10000, ' '), 8), HasSubstr("impossible header length"));
-  EXPECT_THAT(refusal(dict("(2,)"), 8, 4), HasSubstr("unknown version"));
+  EXPECT_THAT(npy_refusal("{'descr': '<f4', 'fortran_order': 1, 'shape': (2,)}", 8), HasSubstr("malformed"));
+  EXPECT_THAT(npy_refusal("{'descr': '<f4", 8), HasSubstr("malformed"));
+  EXPECT_THAT(npy_refusal("", 8), HasSubstr("malformed"));
+  EXPECT_THAT(npy_refusal(dict("(2,)") + std::string(10000, ' '), 8), HasSubstr("impossible header length"));
+  EXPECT_THAT(npy_refusal(dict("(2,)"), 8, 4), HasSubstr("unknown version"));
 }
 
 TEST(Npy, EveryTruncationIsRefusedAndFlipsNeverCrash) {

@@ -6,7 +6,7 @@
 namespace piddm {
 namespace {
 
-constexpr uint64_t kSeed = 61;
+constexpr uint64_t kConsistencySeed = 61;
 
 /// The network whose map f takes every point of a Gaussian trajectory to its end.
 class ConsistentNetwork : public testing::TwoParameterNetwork {
@@ -47,7 +47,7 @@ class ConsistencyTest : public ::testing::TestWithParam<std::string> {
     Trial out{testing::model_of(consistent(mean, std), teacher_.process), nullptr, nullptr};
     out.student = std::make_unique<Student>(out.model);
     out.objective = std::make_unique<Consistency>(*out.student, out.model, teacher_, consistent(mean, std), pairs_,
-                                                  StudentLossOptions{.lambda = 0}, options, batch, kSeed);
+                                                  StudentLossOptions{.lambda = 0}, options, batch, kConsistencySeed);
     return out;
   }
   double loss_of_exact(int64_t intervals) {
@@ -56,14 +56,16 @@ class ConsistencyTest : public ::testing::TestWithParam<std::string> {
 
   testing::TempDir folder_;
   Model teacher_ = testing::gaussian_teacher(GetParam());
-  PairSource pairs_{
-      teacher_, kSeed, {.euler_steps = 20, .chunk = 16, .every = 1000, .pool = 1, .held_out = 4}, folder_ / "pairs"};
+  PairSource pairs_{teacher_,
+                    kConsistencySeed,
+                    {.euler_steps = 20, .chunk = 16, .every = 1000, .pool = 1, .held_out = 4},
+                    folder_ / "pairs"};
 };
 
 TEST_P(ConsistencyTest, TheMapIsTheIdentityAtTheEnd) {
   auto network = testing::tiny_network(3);
   const auto c = trial(testing::kMean, testing::kStd, {});
-  const auto x = teacher_.latents(kSeed, Stream::latents, 0, 4);
+  const auto x = teacher_.latents(kConsistencySeed, Stream::latents, 0, 4);
   const torch::NoGradGuard no_grad;
   const auto t_end = static_cast<float>(teacher_.process->t_end());
   EXPECT_LT(testing::relative_error(c.objective->map(*network, x, torch::full({4}, t_end)), x), 1e-5);
@@ -72,7 +74,7 @@ TEST_P(ConsistencyTest, TheMapIsTheIdentityAtTheEnd) {
 
 TEST_P(ConsistencyTest, TheMapAtTheStartIsTheStudent) {
   const auto c = trial({0.2F, 0.3F}, {1.2F, 0.7F}, {});
-  const auto e = teacher_.latents(kSeed, Stream::latents, 0, 4);
+  const auto e = teacher_.latents(kConsistencySeed, Stream::latents, 0, 4);
   const torch::NoGradGuard no_grad;
   EXPECT_LT(testing::relative_error(c.objective->map(*c.model.network, e, torch::ones({1})), (*c.student)(e)), 1e-5);
 }

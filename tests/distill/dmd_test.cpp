@@ -5,7 +5,7 @@
 namespace piddm {
 namespace {
 
-constexpr uint64_t kSeed = 51;
+constexpr uint64_t kDmdSeed = 51;
 constexpr int64_t kBatch = 6;
 
 class DmdTest : public ::testing::TestWithParam<std::string> {
@@ -13,7 +13,7 @@ class DmdTest : public ::testing::TestWithParam<std::string> {
   Dmd objective(const DmdOptions& options, int64_t batch = kBatch, const std::vector<float>& mean = {-0.3F, 0.4F},
                 const std::vector<float>& std = {0.9F, 0.6F}) {
     return Dmd(student_, model_, teacher_, std::make_shared<testing::GaussianNetwork>(teacher_.process, mean, std),
-               pairs_, {.lambda = 0}, options, batch, kSeed);
+               pairs_, {.lambda = 0}, options, batch, kDmdSeed);
   }
 
   /// Score of x_t for a Gaussian field, by hand.
@@ -28,12 +28,13 @@ class DmdTest : public ::testing::TestWithParam<std::string> {
   Model model_ = testing::affine_student(teacher_);
   Student student_{model_};
   PairSource pairs_{
-      teacher_, kSeed, {.euler_steps = 4, .chunk = 8, .every = 5, .pool = 1, .held_out = 4}, folder_ / "pairs"};
+      teacher_, kDmdSeed, {.euler_steps = 4, .chunk = 8, .every = 5, .pool = 1, .held_out = 4}, folder_ / "pairs"};
 };
 
 TEST_P(DmdTest, DirectionIsTheDifferenceOfTheScores) {
   const auto dmd = objective({});
-  const auto x = teacher_.latents(kSeed, Stream::latents, 0, 5), e = teacher_.latents(kSeed, Stream::latents, 5, 5);
+  const auto x = teacher_.latents(kDmdSeed, Stream::latents, 0, 5),
+             e = teacher_.latents(kDmdSeed, Stream::latents, 5, 5);
   const auto t = torch::tensor({0.05, 0.2, 0.5, 0.7, 0.9}, torch::kFloat32);
   const auto s = teacher_.process->at(t);
   const auto x_t = teacher_.process->diffuse(x, e, t);
@@ -46,7 +47,7 @@ TEST_P(DmdTest, DirectionIsTheDifferenceOfTheScores) {
 // d(e) = mean + std e, so the gradient in `mean` is the mean of g over the entries of a channel, and in `std` that of g e.
 TEST_P(DmdTest, GradientOfTheLossIsTheDirection) {
   auto dmd = objective({.critic_steps = 2, .regression = 0});
-  const Draws draws(model_, kSeed, kBatch, 6);
+  const Draws draws(model_, kDmdSeed, kBatch, 6);
   for (const int64_t step : {0, 3}) {
     const auto loss = dmd.loss(step);
     const auto parameters = model_.network->named_parameters();
@@ -82,7 +83,7 @@ TEST_P(DmdTest, AddsTheRegressionOnPairs) {
   const auto loss = with.loss(2);
   ASSERT_EQ(loss.terms[2].first, "sample");
   const double sample = loss.terms[2].second.item<double>();
-  PairPool pool(pairs_, kBatch, kSeed);
+  PairPool pool(pairs_, kBatch, kDmdSeed);
   const auto pairs = pool.batch(2);
   const torch::NoGradGuard no_grad;
   EXPECT_NEAR(sample, (student_(pairs.latents) - pairs.targets).square().mean().item<double>(), 1e-5 * sample);
@@ -91,7 +92,7 @@ TEST_P(DmdTest, AddsTheRegressionOnPairs) {
 
 TEST_P(DmdTest, FollowsThePairsAloneInItsWarmUp) {
   auto dmd = objective({.regression = 0, .warm_up = 3}), later = objective({.regression = 0});
-  PairPool pool(pairs_, kBatch, kSeed);
+  PairPool pool(pairs_, kBatch, kDmdSeed);
   const auto pairs = pool.batch(2);
   const double distance = (student_(pairs.latents) - pairs.targets).square().mean().item<double>();
   EXPECT_NEAR(dmd.loss(2).total.item<double>(), distance, 1e-5 * distance);

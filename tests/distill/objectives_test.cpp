@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint64_t kSeed = 71;
+constexpr uint64_t kObjectivesSeed = 71;
 constexpr int64_t kSteps = 7;
 
 DistillOptions quick() {
@@ -42,10 +42,10 @@ struct Workbench {
   Workbench(const std::string& name, DistillOptions o, const fs::path& folder, Model t = testing::tiny_teacher(1))
       : options(named(std::move(o), name)),
         teacher(std::move(t)),
-        model(make_student(teacher, options, kSeed)),
+        model(make_student(teacher, options, kObjectivesSeed)),
         student(model),
-        pairs(teacher, kSeed, options.pairs, folder) {
-    objective = objective_registry().at(name)({student, model, teacher, pairs, options, kSeed});
+        pairs(teacher, kObjectivesSeed, options.pairs, folder) {
+    objective = objective_registry().at(name)({student, model, teacher, pairs, options, kObjectivesSeed});
   }
   static DistillOptions named(DistillOptions o, const std::string& name) {
     o.objective = name;
@@ -176,9 +176,9 @@ TEST_P(EveryObjective, WorksOnEveryPdeAndProcess) {
     teacher.pde = make_pde({name, testing::kTinyGrid});
     const int64_t channels = teacher.pde->num_channels();
     teacher.process = process_registry().at(processes[turn++ % processes.size()])();
-    teacher.normalizer =
-        Normalizer::fit(1 + uniform(kSeed, Stream::latents, 0, 4, {channels, testing::kTinyGrid, testing::kTinyGrid}),
-                        teacher.pde->channels());
+    teacher.normalizer = Normalizer::fit(
+        1 + uniform(kObjectivesSeed, Stream::latents, 0, 4, {channels, testing::kTinyGrid, testing::kTinyGrid}),
+        teacher.pde->channels());
     json network = testing::tiny_network(1)->options_json();
     network["channels"] = channels;
     teacher.network = make_network("fno", network, 1);
@@ -200,7 +200,7 @@ INSTANTIATE_TEST_SUITE_P(Distill, EveryObjective, ::testing::ValuesIn(objective_
 
 TEST(MakeStudent, CopiesTheTeacher) {
   const auto teacher = testing::tiny_teacher();
-  const auto student = make_student(teacher, quick(), kSeed);
+  const auto student = make_student(teacher, quick(), kObjectivesSeed);
   EXPECT_EQ(student.kind, ModelKind::student);
   EXPECT_TRUE(student.heads.smooth);
   EXPECT_NE(student.network, teacher.network);
@@ -213,9 +213,10 @@ TEST(MakeStudent, GivesANetworkOfItsOwnFreshWeights) {
   auto options = quick();
   options.heads = {};
   options.model = tiny_ffno();
-  const auto student = make_student(teacher, options, kSeed);
+  const auto student = make_student(teacher, options, kObjectivesSeed);
   EXPECT_EQ(student.network->type(), "ffno");
-  expect_equal(weights_of(*make_student(teacher, options, kSeed).network), weights_of(*student.network), "same seed");
+  expect_equal(weights_of(*make_student(teacher, options, kObjectivesSeed).network), weights_of(*student.network),
+               "same seed");
   EXPECT_FALSE(
       torch::equal(make_student(teacher, options, 1).network->parameters()[0], student.network->parameters()[0]));
   const torch::NoGradGuard no_grad;
@@ -223,7 +224,7 @@ TEST(MakeStudent, GivesANetworkOfItsOwnFreshWeights) {
   EXPECT_TRUE(torch::equal(Student(student)(e), e - (*student.network)(e, torch::ones({1}))));
 
   options.objective = "consistency";
-  EXPECT_EQ(make_student(teacher, options, kSeed).process->name(), "vp");
+  EXPECT_EQ(make_student(teacher, options, kObjectivesSeed).process->name(), "vp");
 }
 
 TEST(MakeStudent, SaysWhatDoesNotGoTogether) {
@@ -231,7 +232,7 @@ TEST(MakeStudent, SaysWhatDoesNotGoTogether) {
   auto options = quick();
   const auto with = [&](const json& model) {
     options.model = model;
-    return make_student(teacher, options, kSeed);
+    return make_student(teacher, options, kObjectivesSeed);
   };
   EXPECT_ERROR(with({{"type", "mlp"}, {"points", 256}}), ExitCode::usage, "heads.band_limited");
   options.heads = {};

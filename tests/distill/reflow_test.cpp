@@ -5,10 +5,10 @@
 namespace piddm {
 namespace {
 
-constexpr uint64_t kSeed = 41;
+constexpr uint64_t kReflowSeed = 41;
 constexpr int64_t kEuler = 40;
 
-PairOptions few_pairs() { return {.euler_steps = kEuler, .chunk = 16, .every = 1000, .pool = 1, .held_out = 8}; }
+PairOptions pairs_of_a_round() { return {.euler_steps = kEuler, .chunk = 16, .every = 1000, .pool = 1, .held_out = 8}; }
 
 /// Straight lines from e to mean + std e.
 class StraightNetwork : public testing::TwoParameterNetwork {
@@ -35,11 +35,11 @@ ReflowOptions options_of(double ends = 4) {
 TEST(Reflow, StraightensACrossingCoupling) {
   const testing::TempDir folder;
   const auto teacher = testing::gaussian_teacher("linear");
-  PairSource pairs(teacher, kSeed, few_pairs(), folder / "pairs");
+  PairSource pairs(teacher, kReflowSeed, pairs_of_a_round(), folder / "pairs");
   auto model = teacher;
   model.network =
       std::make_shared<StraightNetwork>(teacher.process, std::vector<float>{0, 0}, std::vector<float>{1, 1});
-  Reflow objective(*model.network, pairs, options_of(), kSeed);
+  Reflow objective(*model.network, pairs, options_of(), kReflowSeed);
   const double before = objective.validate().value();
   testing::train_quickly(*model.network, objective, 300, 0.03, folder / "run");
   EXPECT_LT(objective.validate().value(), 1e-4 * before);
@@ -49,7 +49,7 @@ TEST(Reflow, StraightensACrossingCoupling) {
   EXPECT_LT(testing::relative_error(found.first, offset), 2e-3);
   EXPECT_LT(testing::relative_error(found.second, slope), 2e-3);
 
-  const auto latents = teacher.latents(kSeed, Stream::latents, 0, 8);
+  const auto latents = teacher.latents(kReflowSeed, Stream::latents, 0, 8);
   EXPECT_GT(straightness(teacher, latents, 20), 0.05);
   EXPECT_LT(straightness(model, latents, 20), 1e-4);
   const auto spread = [&](const Model& m) {
@@ -65,27 +65,27 @@ TEST(Reflow, TakesTheLinesOfAnyProcess) {
   const auto linear = process_registry().at("linear")();
   for (const std::string process : {"vp", "sub-vp"}) {
     const auto teacher = testing::gaussian_teacher(process);
-    PairSource pairs(teacher, kSeed, few_pairs(), folder / process);
+    PairSource pairs(teacher, kReflowSeed, pairs_of_a_round(), folder / process);
     const auto [offset, slope] = testing::end_of_euler(teacher, kEuler);
     const auto as_vector = [](const Tensor& x) { return std::vector<float>{x[0].item<float>(), x[1].item<float>()}; };
     StraightNetwork exact(linear, as_vector(offset), as_vector(slope)), wrong(linear, as_vector(offset), {1, 1});
-    EXPECT_LT(Reflow(exact, pairs, options_of(), kSeed).loss(3).total.item<double>(), 1e-8) << process;
-    EXPECT_GT(Reflow(wrong, pairs, options_of(), kSeed).loss(3).total.item<double>(), 1e-3) << process;
+    EXPECT_LT(Reflow(exact, pairs, options_of(), kReflowSeed).loss(3).total.item<double>(), 1e-8) << process;
+    EXPECT_GT(Reflow(wrong, pairs, options_of(), kReflowSeed).loss(3).total.item<double>(), 1e-3) << process;
   }
 }
 
 TEST(Reflow, DrawsTimesNearBothEnds) {
   const testing::TempDir folder;
   const auto teacher = testing::gaussian_teacher("linear");
-  PairSource pairs(teacher, kSeed, few_pairs(), folder.path());
+  PairSource pairs(teacher, kReflowSeed, pairs_of_a_round(), folder.path());
   const auto u = (torch::arange(0, 1000, torch::kFloat64) + 0.5) / 1000;
-  const auto t = Reflow(*teacher.network, pairs, options_of(4), kSeed).time(u);
+  const auto t = Reflow(*teacher.network, pairs, options_of(4), kReflowSeed).time(u);
   EXPECT_TRUE(torch::allclose(torch::sinh(4 * (2 * t - 1)), std::sinh(4.0) * (2 * u - 1)));  // the integral of cosh
   EXPECT_GT(t.min().item<double>(), 0);
   EXPECT_LT(t.max().item<double>(), 1);
   EXPECT_GT(((t - 0.5).abs() > 0.4).to(torch::kFloat64).mean().item<double>(), 0.5);
-  EXPECT_TRUE(torch::equal(Reflow(*teacher.network, pairs, options_of(0), kSeed).time(u), u));
-  EXPECT_ERROR(Reflow(*teacher.network, pairs, options_of(-1), kSeed), ExitCode::usage, "distill.reflow.ends");
+  EXPECT_TRUE(torch::equal(Reflow(*teacher.network, pairs, options_of(0), kReflowSeed).time(u), u));
+  EXPECT_ERROR(Reflow(*teacher.network, pairs, options_of(-1), kReflowSeed), ExitCode::usage, "distill.reflow.ends");
 }
 
 }  // namespace

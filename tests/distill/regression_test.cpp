@@ -6,7 +6,7 @@
 namespace piddm {
 namespace {
 
-constexpr uint64_t kSeed = 31;
+constexpr uint64_t kRegressionSeed = 31;
 constexpr int64_t kChunk = 6;
 
 /// A teacher's pairs, a student with other weights, and both terms of the loss computed by hand.
@@ -17,7 +17,7 @@ class RegressionTest : public ::testing::Test {
   }
 
   Regression objective(const StudentLossOptions& options, int64_t batch = kChunk) {
-    return Regression(student_, model_, source_, options, batch, kSeed);
+    return Regression(student_, model_, source_, options, batch, kRegressionSeed);
   }
 
   struct Terms {
@@ -44,7 +44,7 @@ class RegressionTest : public ::testing::Test {
   testing::TempDir cache_;
   Model model_ = testing::tiny_student(testing::all_heads(), 2);
   Student student_{model_};
-  PairSource source_{testing::tiny_teacher(1), kSeed, pair_options(), cache_.path()};
+  PairSource source_{testing::tiny_teacher(1), kRegressionSeed, pair_options(), cache_.path()};
 };
 
 TEST_F(RegressionTest, AddsTheResidualWithARisingWeight) {
@@ -129,7 +129,7 @@ TEST_F(RegressionTest, SolutionWeightDividesTheSampleTermAmongTheChannels) {
 
 TEST_F(RegressionTest, PhysicsLooksAtFreshLatentsBesideThoseOfThePairs) {
   const auto paired = terms_of_chunks(0, 0);
-  const auto fresh = Draws(model_, kSeed, kChunk / 2, 1).normal(1, 0);
+  const auto fresh = Draws(model_, kRegressionSeed, kChunk / 2, 1).normal(1, 0);
   const auto elsewhere = terms_of({fresh, torch::zeros_like(fresh)}).physics;
   const auto value = objective({.lambda = 3, .fresh = 0.5, .physics_ramp = 1}).loss(1);
   const double expected = (2 * paired.physics + elsewhere) / 3;
@@ -172,7 +172,7 @@ class StokesRegression : public RegressionTest {
   /// The physics part of the loss and its gradient in the latents' image: what each channel feels.
   std::pair<double, Tensor> physics(const StudentLossOptions& options) {
     const Student student(model_, {});
-    Regression loss(student, model_, source_, options, kChunk, kSeed);
+    Regression loss(student, model_, source_, options, kChunk, kRegressionSeed);
     const auto value = loss.loss(0);
     return {total(value) - value.terms[0].second.item<double>(),
             torch::autograd::grad({value.total}, {model_.network->named_parameters()["project2_bias"]})[0]};
@@ -255,9 +255,9 @@ TEST(GaussianRegression, FindsTheOptimalLinearStudent) {
   const auto teacher = testing::gaussian_teacher("linear");
   const auto model = testing::affine_student(teacher);
   const Student student(model);
-  PairSource pairs(teacher, kSeed, {.euler_steps = 60, .chunk = 16, .every = 400, .pool = 1, .held_out = 4},
+  PairSource pairs(teacher, kRegressionSeed, {.euler_steps = 60, .chunk = 16, .every = 400, .pool = 1, .held_out = 4},
                    folder / "pairs");
-  Regression objective(student, model, pairs, {.lambda = 0}, 16, kSeed);
+  Regression objective(student, model, pairs, {.lambda = 0}, 16, kRegressionSeed);
   testing::train_quickly(*model.network, objective, 300, 0.03, folder / "run");
   const auto [offset, slope] = testing::end_of_euler(teacher, 60);
   const auto found = testing::affine_parameters(model);
@@ -271,7 +271,7 @@ TEST_F(RegressionTest, TheErrorTermIsTheSolversAndMovesTheSolutionOnly) {
   const Student student(model_, {});
   const auto gradient = [&](double weight, double* excess = nullptr) {
     Regression loss(student, model_, source_, {.lambda = 0, .error = weight, .physics_from = -1, .physics_ramp = 1},
-                    kChunk, kSeed);
+                    kChunk, kRegressionSeed);
     const auto value = loss.loss(0);
     if (excess) *excess = total(value) - value.terms[0].second.item<double>();
     return torch::autograd::grad({value.total}, {model_.network->named_parameters()["project2_bias"]})[0];

@@ -14,7 +14,7 @@ struct Area {
 };
 
 /// Left of `until`, where the legend is not.
-Area find(const Canvas& canvas, Rgb color, int until) {
+Area area_of(const Canvas& canvas, Rgb color, int until) {
   Area area;
   for (int y = 0; y < canvas.height(); ++y) {
     for (int x = 0; x < std::min(until, canvas.width()); ++x) {
@@ -31,37 +31,37 @@ Area find(const Canvas& canvas, Rgb color, int until) {
 
 TEST(BarChart, HeightsAreProportionalToValues) {
   const Canvas canvas = bar_chart({"g"}, {{"a", {4}}, {"b", {2}}, {"c", {1}}}, "", "");
-  const auto height = [&](int series) { return find(canvas, curve_color(series), 660).height(); };
+  const auto height = [&](int series) { return area_of(canvas, curve_color(series), 660).height(); };
   EXPECT_NEAR(height(0), 2 * height(1), 2);
   EXPECT_NEAR(height(1), 2 * height(2), 2);
-  EXPECT_EQ(find(canvas, curve_color(0), 660).bottom, find(canvas, curve_color(2), 660).bottom);
+  EXPECT_EQ(area_of(canvas, curve_color(0), 660).bottom, area_of(canvas, curve_color(2), 660).bottom);
 }
 
 TEST(BarChart, SeriesStandSideBySideInTheirGroup) {
   const Canvas canvas = bar_chart({"one", "two"}, {{"a", {1, NAN}}, {"b", {1, 1}}}, "", "");
-  const Area a = find(canvas, curve_color(0), 660), b = find(canvas, curve_color(1), 660);
+  const Area a = area_of(canvas, curve_color(0), 660), b = area_of(canvas, curve_color(1), 660);
   EXPECT_LT(a.right, b.left);
   EXPECT_GT(b.right - b.left, 3 * (a.right - a.left));  // in both groups
 }
 
 TEST(BarChart, LogScaleTurnsFactorsIntoEqualSteps) {
   const Canvas canvas = bar_chart({"g"}, {{"", {1e-6}}, {"", {1e-3}}, {"", {1}}}, "", "", true);
-  const int small = find(canvas, curve_color(0), 660).top, middle = find(canvas, curve_color(1), 660).top,
-            large = find(canvas, curve_color(2), 660).top;
+  const int small = area_of(canvas, curve_color(0), 660).top, middle = area_of(canvas, curve_color(1), 660).top,
+            large = area_of(canvas, curve_color(2), 660).top;
   EXPECT_NEAR(small - middle, middle - large, 2);
-  EXPECT_GT(find(canvas, curve_color(0), 660).count, 0) << "the smallest bar is invisible";
+  EXPECT_GT(area_of(canvas, curve_color(0), 660).count, 0) << "the smallest bar is invisible";
 }
 
 TEST(BarChart, NegativeBarsHangFromZero) {
   const Canvas canvas = bar_chart({"g"}, {{"", {2}}, {"", {-2}}}, "", "");
-  const Area up = find(canvas, curve_color(0), 660), down = find(canvas, curve_color(1), 660);
+  const Area up = area_of(canvas, curve_color(0), 660), down = area_of(canvas, curve_color(1), 660);
   EXPECT_LE(up.bottom, down.top + 1);
   EXPECT_NEAR(up.height(), down.height(), 2);
 }
 
 TEST(BarChart, ErrorBarsStickOutOfTheirBar) {
   const Canvas canvas = bar_chart({"g"}, {{"", {2}, {1}}}, "", "");
-  const Area bar = find(canvas, curve_color(0), 660);
+  const Area bar = area_of(canvas, curve_color(0), 660);
   int above = 0;
   for (int y = 0; y < bar.top; ++y) above += canvas.at((bar.left + bar.right) / 2 + 1, y) == (Rgb{70, 75, 85});
   EXPECT_NEAR(above, bar.height() / 2, 6);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr Rgb kBlack{0, 0, 0};
 
-struct Decoded {
+struct DecodedPng {
   int width = 0, height = 0;
   std::vector<uint8_t> bytes;
   Rgb at(int x, int y) const {
@@ -21,13 +21,13 @@ struct Decoded {
   }
 };
 
-Decoded decode(const std::string& png) {
+DecodedPng decode(const std::string& png) {
   png_image image{};
   image.version = PNG_IMAGE_VERSION;
   EXPECT_TRUE(png_image_begin_read_from_memory(&image, png.data(), png.size())) << image.message;
   image.format = PNG_FORMAT_RGB;
-  Decoded out{static_cast<int>(image.width), static_cast<int>(image.height),
-              std::vector<uint8_t>(PNG_IMAGE_SIZE(image))};
+  DecodedPng out{static_cast<int>(image.width), static_cast<int>(image.height),
+                 std::vector<uint8_t>(PNG_IMAGE_SIZE(image))};
   EXPECT_TRUE(png_image_finish_read(&image, nullptr, out.bytes.data(), 0, nullptr)) << image.message;
   return out;
 }
@@ -55,7 +55,7 @@ TEST(Canvas, PngRoundTripKeepsEveryPixel) {
   testing::TempDir dir;
 
   canvas.write_png(dir / "a.png");
-  const Decoded decoded = decode(testing::read_text(dir / "a.png"));
+  const DecodedPng decoded = decode(testing::read_text(dir / "a.png"));
 
   ASSERT_EQ(decoded.width, 7);
   ASSERT_EQ(decoded.height, 5);

@@ -8,7 +8,7 @@
 namespace piddm {
 namespace {
 
-Tensor gaussians(int64_t n, std::vector<int64_t> shape, uint64_t seed) {
+Tensor gaussian_set(int64_t n, std::vector<int64_t> shape, uint64_t seed) {
   return normal(seed, Stream::coefficients, 0, n, shape, torch::kFloat64);
 }
 
@@ -28,7 +28,7 @@ TEST(SlicedPool, IsW1OfUnequalSetsOnALine) {
 
 // A shift moves every projection by its component: the mean of |<shift, direction>|.
 TEST(SlicedWasserstein, OfAShiftIsItsMeanComponent) {
-  const auto x = gaussians(20, {2, 3, 3}, 1), shift = gaussians(1, {2, 3, 3}, 2);
+  const auto x = gaussian_set(20, {2, 3, 3}, 1), shift = gaussian_set(1, {2, 3, 3}, 2);
   const double expected = shift.reshape({1, 18}).matmul(slice_directions(18)).abs().mean().item<double>();
   EXPECT_NEAR(sliced_wasserstein(x + shift, x), expected, 1e-12);
   EXPECT_NEAR(sliced_wasserstein(x, x.flip(0)), 0, 1e-15);
@@ -36,8 +36,8 @@ TEST(SlicedWasserstein, OfAShiftIsItsMeanComponent) {
 
 // W1 of N(0,1) and N(0,s^2) on a line is |s - 1| sqrt(2/pi).
 TEST(SlicedWasserstein, OfGaussiansApproachesTheClosedForm) {
-  const auto x = gaussians(4000, {12}, 3);
-  EXPECT_NEAR(sliced_wasserstein(x, 2 * gaussians(3000, {12}, 4)), std::sqrt(2 / M_PI), 0.03);
+  const auto x = gaussian_set(4000, {12}, 3);
+  EXPECT_NEAR(sliced_wasserstein(x, 2 * gaussian_set(3000, {12}, 4)), std::sqrt(2 / M_PI), 0.03);
 }
 
 TEST(SlicedWasserstein, SaysWhatDoesNotFit) {

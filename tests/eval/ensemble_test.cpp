@@ -8,7 +8,7 @@
 namespace piddm {
 namespace {
 
-Tensor gaussians(int64_t n, std::vector<int64_t> shape, uint64_t seed) {
+Tensor gaussian_members(int64_t n, std::vector<int64_t> shape, uint64_t seed) {
   return normal(seed, Stream::coefficients, 0, n, shape, torch::kFloat64);
 }
 
@@ -25,7 +25,7 @@ TEST(Ensemble, ScoresOfTwoMembersByHand) {
 }
 
 TEST(Ensemble, CountsOnlyWhatWasAskedFor) {
-  const auto members = gaussians(4, {2, 3}, 1), truth = gaussians(2, {3}, 2);
+  const auto members = gaussian_members(4, {2, 3}, 1), truth = gaussian_members(2, {3}, 2);
   auto asked = torch::zeros_like(truth);
   asked[1][2] = 1;
   const auto one = ensemble_scores(members, truth, asked);
@@ -38,17 +38,17 @@ TEST(Ensemble, CountsOnlyWhatWasAskedFor) {
 
 // For y and all members N(0,1): E crps = E|X-Y| / 2 = 1/sqrt(pi), whatever K.
 TEST(Ensemble, OfTheTrueLawIsCalibrated) {
-  const auto truth = gaussians(4000, {5}, 1);
+  const auto truth = gaussian_members(4000, {5}, 1);
   for (const int64_t k : {2, 8, 40}) {
-    const auto members = gaussians(k, {4000, 5}, 2);
+    const auto members = gaussian_members(k, {4000, 5}, 2);
     const auto scores = ensemble_scores(members, truth, torch::ones_like(truth));
     EXPECT_NEAR(scores.mean(scores.crps), 1 / std::sqrt(M_PI), 0.02) << k;
     EXPECT_NEAR(scores.mean(scores.coverage), scores.nominal_coverage, 0.02) << k;
     EXPECT_NEAR(scores.mean(scores.spread), 1, 0.04) << k;
     EXPECT_NEAR(scores.mean(scores.mean_mse), 1 + 1.0 / static_cast<double>(k), 0.05) << k;
   }
-  EXPECT_NEAR(ensemble_scores(gaussians(40, {4000, 5}, 2), truth, torch::ones_like(truth)).nominal_coverage, 37.0 / 41,
-              1e-14);
+  EXPECT_NEAR(ensemble_scores(gaussian_members(40, {4000, 5}, 2), truth, torch::ones_like(truth)).nominal_coverage,
+              37.0 / 41, 1e-14);
 }
 
 TEST(Ensemble, SaysWhatItNeeds) {

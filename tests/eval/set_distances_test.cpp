@@ -12,7 +12,7 @@ constexpr int64_t kReference = 40;
 
 Tensor reference() { return testing::tiny_data(kReference, 1000); }
 
-Normalizer normalizer() { return Normalizer::fit(testing::tiny_data(64), testing::tiny_pde()->channels()); }
+Normalizer tiny_normalizer() { return Normalizer::fit(testing::tiny_data(64), testing::tiny_pde()->channels()); }
 
 /// Mean of each channel as a feature.
 FeatureMetric channel_means() {
@@ -20,7 +20,7 @@ FeatureMetric channel_means() {
 }
 
 SetDistances distances() {
-  SetDistances out(testing::tiny_pde(), normalizer(), reference());
+  SetDistances out(testing::tiny_pde(), tiny_normalizer(), reference());
   out.add(channel_means());
   return out;
 }
@@ -36,7 +36,7 @@ TEST(SetDistances, OfTheReferenceItselfAreZero) {
 TEST(SetDistances, AgreeWithTheFunctionsOnZScoredFields) {
   json intervals = json::object();
   const auto x = testing::tiny_data(24, 3000);
-  const auto z = normalizer().to_network(x), true_z = normalizer().to_network(reference());
+  const auto z = tiny_normalizer().to_network(x), true_z = tiny_normalizer().to_network(reference());
   const auto got = distances().measure(x, {}, intervals);
   EXPECT_NEAR(got.at("swd").get<double>(), sliced_wasserstein(z, true_z), 1e-12);
   const double apd = average_pairwise_distance(z), true_apd = average_pairwise_distance(true_z);
@@ -81,7 +81,7 @@ TEST(SetDistances, NeedTwoSamples) {
   json intervals;
   EXPECT_ERROR(distances().measure(reference().narrow(0, 0, 1), {}, intervals), ExitCode::data,
                "at least 2 samples, got 1");
-  SetDistances few(testing::tiny_pde(), normalizer(), reference().narrow(0, 0, 3));
+  SetDistances few(testing::tiny_pde(), tiny_normalizer(), reference().narrow(0, 0, 3));
   EXPECT_ERROR(few.floor(4, 1), ExitCode::data, "at least 4 samples, got 3");
 }
 

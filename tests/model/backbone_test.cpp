@@ -15,7 +15,7 @@ using testing::parameter_gradient_error;
 using testing::relative_error;
 
 /// The sizes of tests/golden/make_backbones.py.
-const std::map<std::string, json>& golden_options() {
+const std::map<std::string, json>& golden_backbones() {
   static const std::map<std::string, json> options = {
       {"unet",
        {{"width", 4},
@@ -52,7 +52,7 @@ struct Golden {
 };
 
 Golden golden(const std::string& type, torch::ScalarType dtype = torch::kFloat64) {
-  Golden out{make_network(type, golden_options().at(type), 0),
+  Golden out{make_network(type, golden_backbones().at(type), 0),
              read_safetensors(testing::golden("backbone_" + type + ".safetensors")).tensors};
   TensorMap weights;
   const std::string prefix = "weights.";
@@ -160,7 +160,7 @@ class FreshBackbone : public ::testing::TestWithParam<std::string> {
   FreshBackbone() { model.network = fresh(7); }
 
   NetworkPtr fresh(uint64_t seed) const {
-    auto options = golden_options().at(GetParam());
+    auto options = golden_backbones().at(GetParam());
     if (options.contains("points")) options["points"] = testing::kTinyGrid * testing::kTinyGrid;
     return make_network(GetParam(), options, seed);
   }
@@ -241,7 +241,7 @@ TEST(Backbones, RunOnAnyGrid) {
 }
 
 TEST(Backbones, FusedMlpsOfTheFfnoAreTheComposedOnes) {
-  auto options = golden_options().at("ffno");
+  auto options = golden_backbones().at("ffno");
   const auto fused = make_network("ffno", options, 2);
   options["fused"] = false;
   const auto composed = make_network("ffno", options, 2);

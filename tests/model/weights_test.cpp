@@ -37,13 +37,13 @@ TEST(Weights, OtherPrecisionsAreConverted) {
 }
 
 /// What must be refused: a change of good weights, and the message it must give.
-struct Damage {
+struct WeightDamage {
   std::string name;
   std::function<void(TensorMap&)> apply;
   std::string message;
 };
 
-class DamagedWeights : public ::testing::TestWithParam<Damage> {};
+class DamagedWeights : public ::testing::TestWithParam<WeightDamage> {};
 
 TEST_P(DamagedWeights, AreRefused) {
   const auto network = tiny_network(1);
@@ -57,27 +57,29 @@ void set_first(TensorMap& weights, const std::string& name, double value) { weig
 INSTANTIATE_TEST_SUITE_P(
     Weights, DamagedWeights,
     ::testing::Values(
-        Damage{"Missing", [](TensorMap& w) { w.erase("lift2_bias"); }, "tensor 'lift2_bias' is missing"},
-        Damage{"Empty", [](TensorMap& w) { w.clear(); }, "tensor 'lift1_weight' is missing"},
-        Damage{"Extra", [](TensorMap& w) { w["extra"] = torch::zeros({2}); },
-               "tensor 'extra' does not belong to this network"},
-        Damage{"WrongShape",
-               [](TensorMap& w) {
-                 w["layers_1_skip"] = torch::zeros({4, 5});
-               },
-               "tensor 'layers_1_skip' has shape (4,5), expected (4,4)"},
-        Damage{"Transposable",
-               [](TensorMap& w) {
-                 w["lift1_bias"] = torch::zeros({1, 8});
-               },
-               "tensor 'lift1_bias' has shape (1,8), expected (8)"},
-        Damage{"Nan", [](TensorMap& w) { set_first(w, "project1_bias", std::numeric_limits<double>::quiet_NaN()); },
-               "tensor 'project1_bias' has non-finite values"},
-        Damage{"Infinite",
-               [](TensorMap& w) { set_first(w, "layers_0_spectral", std::numeric_limits<double>::infinity()); },
-               "tensor 'layers_0_spectral' has non-finite values"},
-        Damage{"TooLargeForFloat32", [](TensorMap& w) { w["lift1_bias"] = torch::full({8}, 1e300, torch::kFloat64); },
-               "tensor 'lift1_bias' has non-finite values"}),
+        WeightDamage{"Missing", [](TensorMap& w) { w.erase("lift2_bias"); }, "tensor 'lift2_bias' is missing"},
+        WeightDamage{"Empty", [](TensorMap& w) { w.clear(); }, "tensor 'lift1_weight' is missing"},
+        WeightDamage{"Extra", [](TensorMap& w) { w["extra"] = torch::zeros({2}); },
+                     "tensor 'extra' does not belong to this network"},
+        WeightDamage{"WrongShape",
+                     [](TensorMap& w) {
+                       w["layers_1_skip"] = torch::zeros({4, 5});
+                     },
+                     "tensor 'layers_1_skip' has shape (4,5), expected (4,4)"},
+        WeightDamage{"Transposable",
+                     [](TensorMap& w) {
+                       w["lift1_bias"] = torch::zeros({1, 8});
+                     },
+                     "tensor 'lift1_bias' has shape (1,8), expected (8)"},
+        WeightDamage{"Nan",
+                     [](TensorMap& w) { set_first(w, "project1_bias", std::numeric_limits<double>::quiet_NaN()); },
+                     "tensor 'project1_bias' has non-finite values"},
+        WeightDamage{"Infinite",
+                     [](TensorMap& w) { set_first(w, "layers_0_spectral", std::numeric_limits<double>::infinity()); },
+                     "tensor 'layers_0_spectral' has non-finite values"},
+        WeightDamage{"TooLargeForFloat32",
+                     [](TensorMap& w) { w["lift1_bias"] = torch::full({8}, 1e300, torch::kFloat64); },
+                     "tensor 'lift1_bias' has non-finite values"}),
     [](const auto& test) { return test.param.name; });
 
 }  // namespace

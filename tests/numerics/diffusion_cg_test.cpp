@@ -13,7 +13,7 @@ using piddm::testing::golden;
 using piddm::testing::relative_error;
 
 /// The operator face by face, with loops.
-Tensor apply(const Tensor& a, const Tensor& u) {
+Tensor diffuse(const Tensor& a, const Tensor& u) {
   const int64_t n = a.size(2);
   const Tensor out = torch::zeros_like(u);
   const auto w = a.accessor<double, 4>(), v = u.accessor<double, 4>();
@@ -36,7 +36,7 @@ Tensor two_valued(int64_t count, int64_t n) {
 }
 
 Tensor true_residual(const Tensor& a, const Tensor& f, const Tensor& u) {
-  return (f - apply(a, u)).flatten(1).norm(2, 1) / f.flatten(1).norm(2, 1);
+  return (f - diffuse(a, u)).flatten(1).norm(2, 1) / f.flatten(1).norm(2, 1);
 }
 
 TEST(DiffusionCg, SolvesOnAnyGrid) {

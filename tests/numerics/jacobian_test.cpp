@@ -8,7 +8,7 @@ namespace {
 
 using testing::relative_error;
 
-Tensor draw(int64_t first, int64_t count, const std::vector<int64_t>& shape) {
+Tensor draw_rows(int64_t first, int64_t count, const std::vector<int64_t>& shape) {
   return normal(3, Stream::noise, first, count, shape, torch::kFloat64);
 }
 
@@ -16,7 +16,7 @@ Tensor all_rows(int64_t n) { return torch::arange(n); }
 
 /// sin(A x) + (B x)^2 with other matrices for every sample of the batch.
 RowFunction curved() {
-  const auto a = draw(0, 3, {7, 5}), b = draw(10, 3, {7, 5});
+  const auto a = draw_rows(0, 3, {7, 5}), b = draw_rows(10, 3, {7, 5});
   return [a, b](const Tensor& x, const Tensor& rows) {
     const auto times = [&](const Tensor& m) {
       return torch::bmm(m.index_select(0, rows).to(x.dtype()), x.flatten(1).unsqueeze(2)).squeeze(2);
@@ -42,7 +42,7 @@ Tensor first_order(const Tensor& x, const Tensor&) { return FirstOrderCube::appl
 
 TEST(Jacobian, ProductsAgreeWithDifferences) {
   const auto f = curved();
-  const auto x = draw(20, 3, {5}), v = draw(30, 3, {5});
+  const auto x = draw_rows(20, 3, {5}), v = draw_rows(30, 3, {5});
   const double h = 1e-5;
   const auto expected = (f(x + h * v, all_rows(3)) - f(x - h * v, all_rows(3))) / (2 * h);
   const Jacobian exact(f, x, all_rows(3)), difference(f, x, all_rows(3), JacobianProduct::difference);
@@ -56,7 +56,7 @@ TEST(Jacobian, ProductsAgreeWithDifferences) {
 }
 
 TEST(Jacobian, TheTwoProductsAreTransposes) {
-  const auto x = draw(20, 3, {5}), v = draw(30, 3, {5}), w = draw(40, 3, {7});
+  const auto x = draw_rows(20, 3, {5}), v = draw_rows(30, 3, {5}), w = draw_rows(40, 3, {7});
   const Jacobian at(curved(), x, all_rows(3));
   const torch::NoGradGuard no_grad;
   const auto left = (at.product(v) * w).sum(1), right = (at.transposed(w) * v).sum(1);
@@ -64,7 +64,7 @@ TEST(Jacobian, TheTwoProductsAreTransposes) {
 }
 
 TEST(Jacobian, BelongsToTheRowsAskedFor) {
-  const auto x = draw(20, 3, {5}), v = draw(30, 3, {5});
+  const auto x = draw_rows(20, 3, {5}), v = draw_rows(30, 3, {5});
   const auto some = torch::tensor({2, 0}, torch::kLong);
   const Jacobian all(curved(), x, all_rows(3)), part(curved(), x.index_select(0, some), some);
   EXPECT_LT(relative_error(part.product(v.index_select(0, some)), all.product(v).index_select(0, some)), 1e-14);
@@ -72,7 +72,7 @@ TEST(Jacobian, BelongsToTheRowsAskedFor) {
 }
 
 TEST(Jacobian, TakesDifferencesWhereThereIsOneDerivative) {
-  const auto x = draw(20, 2, {4}), v = draw(30, 2, {4});
+  const auto x = draw_rows(20, 2, {4}), v = draw_rows(30, 2, {4});
   const Jacobian at(first_order, x, all_rows(2));
   EXPECT_FALSE(at.exact());
   EXPECT_LT(relative_error(at.product(v), 3 * x.square() * v), 1e-8);
@@ -82,20 +82,20 @@ TEST(Jacobian, TakesDifferencesWhereThereIsOneDerivative) {
 }
 
 TEST(Jacobian, DifferencesKeepFourDigitsInSinglePrecision) {
-  const auto x = draw(20, 3, {5}), v = draw(30, 3, {5});
+  const auto x = draw_rows(20, 3, {5}), v = draw_rows(30, 3, {5});
   const Jacobian at(curved(), x.to(torch::kFloat32), all_rows(3), JacobianProduct::difference);
   EXPECT_LT(relative_error(at.product(v.to(torch::kFloat32)), Jacobian(curved(), x, all_rows(3)).product(v)), 1e-4);
 }
 
 TEST(Jacobian, AZeroDirectionGivesZero) {
-  const auto x = draw(20, 3, {5});
+  const auto x = draw_rows(20, 3, {5});
   const Jacobian at(curved(), x, all_rows(3), JacobianProduct::difference);
   EXPECT_EQ(at.product(torch::zeros_like(x)).abs().max().item<double>(), 0);
 }
 
 TEST(Jacobian, RefusesValuesThatAreNotRows) {
   const auto sum = [](const Tensor& x, const Tensor&) { return x.sum(1); };
-  EXPECT_ERROR(Jacobian(sum, draw(0, 2, {4}), all_rows(2)), ExitCode::data, "expected values (2,M), got (2)");
+  EXPECT_ERROR(Jacobian(sum, draw_rows(0, 2, {4}), all_rows(2)), ExitCode::data, "expected values (2,M), got (2)");
 }
 
 }  // namespace

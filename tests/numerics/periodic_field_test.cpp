@@ -12,20 +12,20 @@ using piddm::testing::relative_error;
 
 const PeriodicLaw kLine = {.scale = 49, .tau = 7, .gamma = 2.5};
 const PeriodicLaw kSquare = {.scale = std::sqrt(686.0), .tau = 7, .gamma = 2.5};
-constexpr double kTwoPi = 2 * std::numbers::pi;
+constexpr double kTurn = 2 * std::numbers::pi;
 
 double deviation(const PeriodicLaw& law, int64_t k2) {
-  return law.scale * std::pow(kTwoPi * kTwoPi * static_cast<double>(k2) + 49, -1.25);
+  return law.scale * std::pow(kTurn * kTurn * static_cast<double>(k2) + 49, -1.25);
 }
 
-Tensor points(int64_t n) { return torch::arange(n, torch::kFloat64) / static_cast<double>(n); }
+Tensor line(int64_t n) { return torch::arange(n, torch::kFloat64) / static_cast<double>(n); }
 
 TEST(PeriodicLine, IsTheSumOfItsModes) {
   for (const int64_t n : {8, 9}) {
     const Tensor xi = normal(5, Stream::coefficients, 3, 1, {n / 2, 2}, torch::kFloat64)[0];
     Tensor expected = torch::zeros({n}, torch::kFloat64);
     for (int64_t k = 1; k <= n / 2; ++k) {
-      const Tensor angle = kTwoPi * k * points(n);
+      const Tensor angle = kTurn * k * line(n);
       expected += std::sqrt(2.0) * deviation(kLine, k * k) * (xi[k - 1][0] * angle.cos() + xi[k - 1][1] * angle.sin());
     }
     EXPECT_LT(relative_error(PeriodicLine(n, kLine).sample(5, 3, 1)[0], expected), 1e-13) << n;
@@ -39,7 +39,7 @@ TEST(PeriodicSquare, IsTheSumOfItsModesByShells) {
     Tensor expected = torch::zeros({n, n}, torch::kFloat64);
     int64_t position = offset;
     const auto add = [&](int64_t k, int64_t l) {
-      const Tensor angle = kTwoPi * (k * points(n).unsqueeze(1) + l * points(n));
+      const Tensor angle = kTurn * (k * line(n).unsqueeze(1) + l * line(n));
       expected += std::sqrt(2.0) * deviation(kSquare, k * k + l * l) *
                   (xi[position] * angle.cos() + xi[position + 1] * angle.sin());
       position += 2;

@@ -15,7 +15,7 @@ using piddm::testing::relative_error;
 
 /// Root mean square error on the N x N grid for u = sin(pi x) sin(2 pi y), a = 2 + sin(2 pi x) cos(pi y)/2 + y, f =
 /// -div(a grad u).
-double manufactured_error(int64_t n) {
+double manufactured_darcy_error(int64_t n) {
   const double pi = std::numbers::pi;
   const Tensor centres = (torch::arange(n, torch::kFloat64) + 0.5) / n;
   const Tensor x = centres.view({1, 1, n, 1}), y = centres.view({1, 1, 1, n});
@@ -31,10 +31,10 @@ double manufactured_error(int64_t n) {
 }
 
 TEST(DarcyOperator, SecondOrderOnAManufacturedSolution) {
-  double coarse = manufactured_error(16);
+  double coarse = manufactured_darcy_error(16);
   EXPECT_LT(coarse, 1e-2);
   for (const int64_t n : {32, 64, 128}) {
-    const double fine = manufactured_error(n);
+    const double fine = manufactured_darcy_error(n);
     EXPECT_NEAR(std::log2(coarse / fine), 2.0, 0.1) << "from " << n / 2 << " to " << n;
     coarse = fine;
   }

@@ -14,7 +14,7 @@ PcfmOptions quick() {
   return options;
 }
 
-Model model_of(const std::string& name) { return testing::small_model(make_pde({.name = name, .grid = 16})); }
+Model small_model_of(const std::string& name) { return testing::small_model(make_pde({.name = name, .grid = 16})); }
 
 /// RMS residual over that of the field with u halved.
 double relative_residual(const Pde& pde, const Tensor& x, const Tensor& truth) {
@@ -25,7 +25,7 @@ double relative_residual(const Pde& pde, const Tensor& x, const Tensor& truth) {
 
 TEST(Pcfm, EveryTaskMeetsEquationAndObservations) {
   for (const std::string name : {"poisson", "helmholtz", "darcy"}) {
-    const auto model = model_of(name);
+    const auto model = small_model_of(name);
     const auto truth = model.pde->sample(7, 0, 2);
     EXPECT_LT(relative_residual(*model.pde, PcfmMethod(model, quick()).generate(0, 2, kSeed).x, truth), 1e-10) << name;
     for (const auto task : {Task::forward, Task::inverse, Task::reconstruct}) {
@@ -40,7 +40,7 @@ TEST(Pcfm, EveryTaskMeetsEquationAndObservations) {
 
 TEST(Pcfm, ForwardIsTheSolution) {
   for (const std::string name : {"darcy", "stokes", "burgers"}) {
-    const auto model = model_of(name);
+    const auto model = small_model_of(name);
     const auto truth = model.pde->sample(7, 0, 2);
     const auto x = PcfmMethod(model, quick()).solve(observe(Task::forward, truth, *model.pde, kSeed), kSeed).x;
     EXPECT_LT(testing::relative_error(model.pde->solution(x), model.pde->solution(truth)), 1e-9) << name;
@@ -49,7 +49,7 @@ TEST(Pcfm, ForwardIsTheSolution) {
 
 // u is known everywhere, so that the scalar is what the equation says.
 TEST(Pcfm, FindsTheScalarOfAKnownSolution) {
-  const auto model = model_of("stokes");
+  const auto model = small_model_of("stokes");
   const auto truth = model.pde->sample(7, 0, 3);
   const auto x = PcfmMethod(model, quick()).solve(observe(Task::inverse, truth, *model.pde, kSeed), kSeed).x;
   EXPECT_LT((x - truth).select(1, 1).abs().max().item<double>(),
@@ -59,7 +59,7 @@ TEST(Pcfm, FindsTheScalarOfAKnownSolution) {
 
 // A noisy value pulls the sample, but does not fix it.
 TEST(Pcfm, NoisyValuesPull) {
-  const auto model = model_of("poisson");
+  const auto model = small_model_of("poisson");
   auto observation = observe(Task::reconstruct, model.pde->sample(7, 0, 2), *model.pde, kSeed);
   const auto error = [&](double noise) {
     observation.sigma = torch::zeros_like(observation.values);
@@ -74,7 +74,7 @@ TEST(Pcfm, NoisyValuesPull) {
 }
 
 TEST(Pcfm, CountsOneEvaluationAStepAndFollowsTheSeed) {
-  const auto model = model_of("darcy");
+  const auto model = small_model_of("darcy");
   const auto samples = PcfmMethod(model, quick()).generate(3, 4, kSeed);
   EXPECT_EQ(samples.nfe, 6);
   EXPECT_EQ(samples.backward, 0);

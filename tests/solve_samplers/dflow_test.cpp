@@ -6,7 +6,7 @@
 namespace piddm {
 namespace {
 
-constexpr uint64_t kSeed = 11;
+constexpr uint64_t kDflowSeed = 11;
 
 Model double_teacher(const std::string& process = "linear") {
   auto model = testing::tiny_teacher();
@@ -16,11 +16,11 @@ Model double_teacher(const std::string& process = "linear") {
 }
 
 Target double_target(const Model& model) {
-  return make_target(observe(Task::reconstruct, testing::tiny_data(2), *model.pde, kSeed), model, "test",
+  return make_target(observe(Task::reconstruct, testing::tiny_data(2), *model.pde, kDflowSeed), model, "test",
                      torch::kFloat64);
 }
 
-Tensor start() { return normal(kSeed, Stream::tasks, 0, 2, {2, 16, 16}, torch::kFloat64); }
+Tensor start() { return normal(kDflowSeed, Stream::tasks, 0, 2, {2, 16, 16}, torch::kFloat64); }
 
 TEST(Dflow, GradientMatchesFiniteDifferences) {
   for (const char* process : {"linear", "vp"}) {
@@ -53,35 +53,35 @@ TEST(Dflow, CountsThePapersEvaluationsAndSaysWhatItRepeated) {
   for (const auto& [iterations, nfe] : {std::pair{50, 5000}, {20, 2000}}) {
     DflowOptions options;
     options.task = {LatentOptimizer::adam, iterations, 0.01};
-    const auto samples = DflowMethod(testing::idle_teacher(), options).generate(0, 1, kSeed);
+    const auto samples = DflowMethod(testing::idle_teacher(), options).generate(0, 1, kDflowSeed);
     EXPECT_EQ(samples.nfe, nfe);
     EXPECT_EQ(samples.backward, nfe);
     EXPECT_EQ(samples.recomputed, nfe * 99 / 100);  // the last step of a trajectory keeps its graph
     options.segment = 0;
-    EXPECT_EQ(DflowMethod(testing::idle_teacher(), options).generate(0, 1, kSeed).recomputed, 0);
+    EXPECT_EQ(DflowMethod(testing::idle_teacher(), options).generate(0, 1, kDflowSeed).recomputed, 0);
   }
 }
 
 TEST(Dflow, LowersItsObjectiveAndReturnsWhatWasObserved) {
   const auto model = testing::tiny_teacher();
   const auto truth = testing::tiny_data(3).to(torch::kFloat32);
-  const auto observation = observe(Task::reconstruct, truth, *model.pde, kSeed);
+  const auto observation = observe(Task::reconstruct, truth, *model.pde, kDflowSeed);
   const auto misfit = [&](const Tensor& x) {
     return (observation.mask * (model.normalizer.to_network(x) - model.normalizer.to_network(truth)).square())
         .sum({1, 2, 3});
   };
   DflowOptions options{.steps = 5, .lambda = 0, .hard = false};
   options.task.iterations = 1;
-  const auto first = DflowMethod(model, options).solve(observation, kSeed);
+  const auto first = DflowMethod(model, options).solve(observation, kDflowSeed);
   options.task.iterations = 12;
-  const auto last = DflowMethod(model, options).solve(observation, kSeed);
+  const auto last = DflowMethod(model, options).solve(observation, kDflowSeed);
   EXPECT_TRUE((misfit(last.x) < 0.9 * misfit(first.x)).all().item<bool>());
   EXPECT_LE(last.nfe, 12 * 5);
   EXPECT_EQ(first.nfe, 5);
   options.batch = 2;
-  EXPECT_LT(testing::relative_error(DflowMethod(model, options).solve(observation, kSeed).x, last.x), 1e-3);
+  EXPECT_LT(testing::relative_error(DflowMethod(model, options).solve(observation, kDflowSeed).x, last.x), 1e-3);
   options.hard = true;
-  const auto hard = DflowMethod(model, options).solve(observation, kSeed).x;
+  const auto hard = DflowMethod(model, options).solve(observation, kDflowSeed).x;
   EXPECT_LT(testing::relative_error(observation.mask * hard, observation.mask * truth), 1e-6);
 }
 

@@ -10,8 +10,8 @@ namespace {
 
 using testing::GaussianLaw;
 
-constexpr int64_t kSamples = 200, kObserved = 128, kSteps = 100;
-constexpr uint64_t kSeed = 3;
+constexpr int64_t kGaussianSamples = 200, kObserved = 128, kSteps = 100;
+constexpr uint64_t kGaussianSeed = 3;
 
 // Entries 0..127 of the law are observed, the same values for all samples.
 struct Problem {
@@ -31,10 +31,10 @@ struct Problem {
     const auto gain = torch::linalg_solve(oo, uo.t().contiguous()).t();
     mean = law.mean.slice(0, kObserved) + gain.matmul(observed - law.mean.narrow(0, 0, kObserved));
     covariance = s.slice(0, kObserved).slice(1, kObserved) - gain.matmul(uo.t());
-    auto values = torch::zeros({kSamples, 512}), mask = torch::zeros({kSamples, 512});
-    values.narrow(1, 0, kObserved).copy_(observed.expand({kSamples, kObserved}));
+    auto values = torch::zeros({kGaussianSamples, 512}), mask = torch::zeros({kGaussianSamples, 512});
+    values.narrow(1, 0, kObserved).copy_(observed.expand({kGaussianSamples, kObserved}));
     mask.narrow(1, 0, kObserved).fill_(1);
-    observation = {values.view({kSamples, 2, 16, 16}), mask.view({kSamples, 2, 16, 16})};
+    observation = {values.view({kGaussianSamples, 2, 16, 16}), mask.view({kGaussianSamples, 2, 16, 16})};
   }
 };
 
@@ -64,13 +64,14 @@ double prior_mean_error() {
 Samples posterior_sampling(int64_t steps, double newton) {
   DiffusionPdeOptions options{.steps = steps, .zeta = newton * kObserved / 2, .eta = 0};
   options.data_penalty = Penalty::square;
-  return DiffusionPdeMethod(testing::gaussian_teacher(problem().law), options).solve(problem().observation, kSeed);
+  return DiffusionPdeMethod(testing::gaussian_teacher(problem().law), options)
+      .solve(problem().observation, kGaussianSeed);
 }
 
 // With the misfit squared each step is an affine map with known matrices.
 TEST(Gaussian, PosteriorSamplingIsTheAffineRecursionOfItsFormula) {
   const auto& law = problem().law;
-  auto rows = normal(kSeed, Stream::tasks, 0, kSamples, {512}).to(torch::kFloat64);
+  auto rows = normal(kGaussianSeed, Stream::tasks, 0, kGaussianSamples, {512}).to(torch::kFloat64);
   auto pull = torch::zeros_like(rows);
   for (int64_t k = 0; k < 12; ++k) {
     const double t = 1 - k / 12.0;
@@ -78,7 +79,7 @@ TEST(Gaussian, PosteriorSamplingIsTheAffineRecursionOfItsFormula) {
     pull.narrow(1, 0, kObserved).copy_(clean.narrow(1, 0, kObserved) - problem().observed);
     rows = rows - (rows - clean) / (t * 12) - 0.5 * law.jacobian(pull, 1 - t, t);
   }
-  rows.narrow(1, 0, kObserved).copy_(problem().observed.expand({kSamples, kObserved}));
+  rows.narrow(1, 0, kObserved).copy_(problem().observed.expand({kGaussianSamples, kObserved}));
   EXPECT_LT(testing::relative_error(posterior_sampling(12, 0.5).x.flatten(1), rows), 1e-5);
 }
 
@@ -96,11 +97,13 @@ TEST(Gaussian, PosteriorSamplingIsBiased) {
 
 TEST(Gaussian, TheTeacherHasTheLawsMoments) {
   const auto& law = problem().law;
-  const auto x =
-      TeacherMethod(testing::gaussian_teacher(law), {}).generate(0, kSamples, kSeed).x.flatten(1).to(torch::kFloat64);
+  const auto x = TeacherMethod(testing::gaussian_teacher(law), {})
+                     .generate(0, kGaussianSamples, kGaussianSeed)
+                     .x.flatten(1)
+                     .to(torch::kFloat64);
   const auto spread = (x.var(0) / law.covariance().diagonal()).mean().item<double>();
   EXPECT_NEAR(spread, 1, 0.05);
-  const auto z = (x.mean(0) - law.mean) / (law.covariance().diagonal() / kSamples).sqrt();
+  const auto z = (x.mean(0) - law.mean) / (law.covariance().diagonal() / kGaussianSamples).sqrt();
   EXPECT_NEAR(z.square().mean().item<double>(), 1, 0.3);
 }
 
@@ -108,7 +111,7 @@ TEST(Gaussian, EciMeetsItsConstraintToRoundOff) {
   for (const char* noise : {"fixed", "resample:5", "ddim"}) {
     EciOptions options{.steps = 20, .mixing = 2, .noise = noise, .constraint = "none"};
     const auto model = testing::gaussian_teacher(problem().law);
-    const auto x = EciMethod(model, options).solve(problem().observation, kSeed).x.flatten(1);
+    const auto x = EciMethod(model, options).solve(problem().observation, kGaussianSeed).x.flatten(1);
     EXPECT_TRUE(
         torch::equal(x.narrow(1, 0, kObserved), problem().observation.values.flatten(1).narrow(1, 0, kObserved)))
         << noise;

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 constexpr int64_t kSteps = 14;
 
-struct PowerCut {};
+struct Outage {};
 
 /// Flow matching of a tiny network with a held-out loss, cut off before step `cut`.
 class Cut : public Objective {
@@ -25,7 +25,7 @@ class Cut : public Objective {
         flow_(*model.network, model.process, model.normalizer.to_network(testing::tiny_data(8)).to(torch::kFloat32), 3,
               9) {}
   Loss loss(int64_t step) override {
-    if (step == cut_) throw PowerCut();
+    if (step == cut_) throw Outage();
     return flow_.loss(step);
   }
   std::optional<double> validate() override {
@@ -77,7 +77,7 @@ TEST(Resume, EndsInTheSameBitsAsTheUnbrokenRun) {
   ASSERT_EQ(unbroken.rows.size(), static_cast<size_t>(kSteps + kSteps / 3));
   for (const std::vector<int64_t>& cuts : {std::vector<int64_t>{2}, {4}, {7}, {13}, {6, 6, 9, 11}}) {
     const auto run = folder / fmt::format("cut-{}-{}", cuts[0], cuts.size());
-    for (const int64_t cut : cuts) EXPECT_THROW(finish(run, cut), PowerCut);
+    for (const int64_t cut : cuts) EXPECT_THROW(finish(run, cut), Outage);
     const auto resumed = finish(run, -1);
     expect_equal(resumed.weights, unbroken.weights);
     EXPECT_EQ(resumed.rows, unbroken.rows);
@@ -97,7 +97,7 @@ TEST(Resume, OfAFinishedRunChangesNothing) {
 
 TEST(Resume, RefusesADamagedCheckpoint) {
   const testing::TempDir folder;
-  EXPECT_THROW(finish(folder / "run", 9), PowerCut);
+  EXPECT_THROW(finish(folder / "run", 9), Outage);
   const auto file = folder / "run" / "checkpoints" / "step-8" / "exp_avg.safetensors";
   auto bytes = testing::read_text(file);
   bytes[bytes.size() / 2] ^= 1;
