@@ -20,7 +20,7 @@ function(piddm_library name)
   set_property(GLOBAL APPEND PROPERTY PIDDM_LIBRARIES ${target})
 endfunction()
 
-# piddm_apart(a.cpp): sources that are not compiled in one group with others (PIDDM_UNITY), since they define the same names.
+# piddm_apart(a.cpp): sources that are not compiled in one group with others (PIDDM_UNITY): they define the same names, or include what others must not see.
 macro(piddm_apart)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endmacro()
