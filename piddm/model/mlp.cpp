@@ -15,8 +15,11 @@ Mlp::Mlp(const MlpOptions& o, uint64_t seed) : options_(o) {
     const int64_t in = i == 0 ? entries + (o.time ? 1 : 0) : o.width;
     const int64_t out = i == o.layers ? entries : o.width;
     const auto draw = (2 * uniform(seed, Stream::parameters, i, 1, {out * (in + 1)}).flatten() - 1) / std::sqrt(in);
-    maps_.emplace_back(register_parameter(fmt::format("weight{}", i), draw.narrow(0, 0, out * in).reshape({out, in})),
-                       register_parameter(fmt::format("bias{}", i), draw.narrow(0, out * in, out).clone()));
+    // copies: the references that register_parameter returns end with the next one
+    const Tensor weight =
+        register_parameter(fmt::format("weight{}", i), draw.narrow(0, 0, out * in).reshape({out, in}));
+    const Tensor bias = register_parameter(fmt::format("bias{}", i), draw.narrow(0, out * in, out).clone());
+    maps_.emplace_back(weight, bias);
   }
 }
 

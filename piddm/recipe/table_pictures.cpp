@@ -171,8 +171,9 @@ void draw_task_errors(const std::vector<Entry>& entries, const json& report, con
   for (size_t i = 0; i < entries.size(); ++i) {
     const auto& row = report.at("rows").at(i);
     if (!row.contains("metrics")) continue;
-    for (const auto& channel : make_pde(entries[i].experiment.pde)->channels()) {
-      const auto task = entries[i].task;
+    const auto pde = make_pde(entries[i].experiment.pde);
+    const auto task = entries[i].task;
+    for (const auto& channel : pde->channels()) {
       if (task != Task::reconstruct && reveals(task, channel)) continue;
       const auto group =
           fmt::format("{}{} {}", several ? label(entries[i], "pde") + " " : "", task_name(task), channel.name);

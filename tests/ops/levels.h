@@ -44,7 +44,7 @@ class PoisonedMemory : public c10::Allocator {
   c10::DataPtr allocate(size_t bytes) { return std::as_const(*this).allocate(bytes); }
   c10::DataPtr allocate(size_t bytes) const {
     auto memory = real_->allocate(bytes);
-    std::memset(memory.get(), 0xff, bytes);  // every float and double with all bits set is a NaN
+    if (bytes > 0) std::memset(memory.get(), 0xff, bytes);  // every float and double with all bits set is a NaN
     return memory;
   }
   c10::DeleterFnPtr raw_deleter() const override { return real_->raw_deleter(); }

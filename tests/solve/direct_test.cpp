@@ -40,7 +40,7 @@ TEST(Direct, FindsTheSmallestFieldThatMeetsEverything) {
     options.iterations = 3000;
     options.precondition = precondition;
     const auto z = network_solution(model, observation, options).flatten();
-    EXPECT_LT(testing::relative_error(z, expected), 1e-4) << precondition;
+    EXPECT_LT(testing::relative_error(z, expected), precondition ? 1e-4 : 5e-4) << precondition;
     EXPECT_LT(testing::relative_error(mask * z, known), 1e-12) << precondition;
   }
 }
