@@ -1,8 +1,7 @@
 // piddm bench data: seconds a sample on one core for every PDE, beside the same work done by scipy in the same run.
 
-#include <time.h>
-
 #include <algorithm>
+#include <ctime>
 #include <memory>
 
 #include "cli/bench.h"

@@ -38,7 +38,7 @@ void check_finite(const json& value, const std::string& where) {
   if (value.is_number_float())
     require<DataError>(std::isfinite(value.get<double>()), "[checkpoint] state {} is not finite", where);
   if (value.is_structured())
-    for (const auto& [key, entry] : value.items()) check_finite(entry, where + "/" + key);
+    for (const auto& [key, entry] : value.items()) check_finite(entry, fmt::format("{}/{}", where, key));
 }
 
 bool plain_name(const std::string& name) {

@@ -141,7 +141,7 @@ std::pair<std::string, uint64_t> read_header(const ReadBytes& read, uint64_t byt
   require<DataError>(bytes >= 10, "[npy] {}: truncated ({} bytes)", origin, bytes);
   read(start, sizeof(start));
   require<DataError>(std::string_view(start, 6) == kMagic, "[npy] {}: not an NPY file", origin);
-  const int major = start[6], minor = start[7];
+  const int major = static_cast<unsigned char>(start[6]), minor = static_cast<unsigned char>(start[7]);
   require<DataError>(major >= 1 && major <= 3 && minor == 0, "[npy] {}: unknown version {}.{}", origin, major, minor);
   const size_t length_bytes = major == 1 ? 2 : 4;
   require<DataError>(bytes >= 8 + length_bytes, "[npy] {}: truncated ({} bytes)", origin, bytes);

@@ -211,7 +211,7 @@ json matched_options(const std::string& method, json options) {
 
 json run_compare(const CompareModels& models, const CompareOptions& options, const fs::path& out,
                  torch::Device device) {
-  const auto report = Comparison(models, options, out, device).run();
+  auto report = Comparison(models, options, out, device).run();
   const auto table = table_of(report);
   write_file_atomically(out / "compare.json", report.dump(2) + "\n");
   write_file_atomically(out / "compare.csv", table.csv());

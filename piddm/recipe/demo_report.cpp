@@ -26,21 +26,21 @@ std::vector<std::string> channels_of(const json& report) {
 
 std::vector<std::string> metrics_of(const json& report) {
   std::vector<std::string> metrics = {"pde_error", "rel_residual"};
-  if (report.at("floor").contains("boundary_error")) metrics.push_back("boundary_error");
-  metrics.push_back("solution_error");
+  if (report.at("floor").contains("boundary_error")) metrics.emplace_back("boundary_error");
+  metrics.emplace_back("solution_error");
   for (const char* metric : {"mmse", "smse"}) {
-    metrics.push_back(metric);
+    metrics.emplace_back(metric);
     for (const auto& channel : channels_of(report)) metrics.push_back(metric + ("_" + channel));
   }
   for (const char* metric : {"decode_iterations", "decode_moved", "nfe", "backward", "seconds_per_sample"})
-    metrics.push_back(metric);
+    metrics.emplace_back(metric);
   return metrics;
 }
 
 Table methods_table(const json& report) {
   std::vector<std::string> header = {"metric"};
   header.insert(header.end(), kMethods.begin(), kMethods.end());
-  header.push_back("floor");
+  header.emplace_back("floor");
   Table table(header);
   for (const auto& metric : metrics_of(report)) {
     std::vector<std::string> row = {metric};
@@ -57,9 +57,9 @@ Table tasks_table(const json& report) {
     header.push_back("mse_" + channel);
     header.push_back("mean_field_mse_" + channel);
   }
-  if (report.at("tasks").at("forward").contains("misclassified")) header.push_back("misclassified");
+  if (report.at("tasks").at("forward").contains("misclassified")) header.emplace_back("misclassified");
   for (const char* metric : {"pde_error", "rel_residual", "solution_error", "nfe", "backward", "seconds_per_sample"})
-    header.push_back(metric);
+    header.emplace_back(metric);
   Table table(header);
   for (const auto& task : kDemoTasks) {
     std::vector<std::string> row = {task};
