@@ -14,8 +14,6 @@ constexpr double kSmallestError = 1e-6, kSmallestResidual = 1e-7, kCoefficientRo
 
 Tensor channel_rms(const Tensor& x) { return x.square().mean({2, 3}).sqrt(); }  // [B,C]
 
-Tensor as_double(const Tensor& x) { return x.to(torch::kCPU, torch::kFloat64); }
-
 /// Square roots of a/b; 0/0 is 0.
 Tensor ratio(const Tensor& a, const Tensor& b) { return (a / b.clamp_min(1e-300)).sqrt(); }
 
@@ -99,7 +97,8 @@ Tensor constraint_error(const Pde& pde, const Tensor& fields) {
   for (int64_t first = 0; first < fields.size(0); first += kSolvedTogether) {
     const auto x = fields.slice(0, first, first + kSolvedTogether).to(torch::kFloat64);
     const auto moved = channel_rms(pde.solution(pde.constrain(x) - x));
-    parts.push_back(as_double((moved / channel_rms(pde.solution(x)).clamp_min(1e-300)).amax(1)));
+    const auto share = (moved / channel_rms(pde.solution(x)).clamp_min(1e-300)).amax(1);
+    parts.push_back(share.to(torch::kCPU, torch::kFloat64));
   }
   return torch::cat(parts);
 }
