@@ -26,9 +26,9 @@ Dmd::Dmd(const Student& student, const Model& model, const Model& teacher, Netwo
 }
 
 Tensor Dmd::times(int64_t step, int64_t slot) const {
-  const double end = teacher_.process->t_end(), first = end + (1 - end) * options_.t_first,
-               last = end + (1 - end) * options_.t_last;
-  return first + (last - first) * draws_.uniform(step, slot);
+  const double end = teacher_.process->t_end();
+  return random_times(options_.times, draws_.uniform(step, slot), end + (1 - end) * options_.t_first,
+                      end + (1 - end) * options_.t_last);
 }
 
 Tensor Dmd::direction(const Tensor& x, const Tensor& e, const Tensor& t) const {

@@ -25,6 +25,7 @@
 #include "piddm/distill/draws.h"
 #include "piddm/distill/pair_pool.h"
 #include "piddm/distill/student_objective.h"
+#include "piddm/process/time_grid.h"
 
 namespace piddm {
 
@@ -32,6 +33,7 @@ struct DmdOptions {
   int64_t critic_steps = 1;
   double regression = 0.25;
   int64_t warm_up = 0;
+  Spacing times = Spacing::uniform;
   double t_first = 0.02;
   double t_last = 0.98;
   AdamOptions critic = {.lr = 1e-3, .ema = 0};
@@ -41,6 +43,7 @@ struct DmdOptions {
     f("critic_steps", critic_steps, "steps of the critic for one of the student");
     f("regression", regression, "weight of the regression on the teacher's pairs after the warm-up; 0: no pairs");
     f("warm_up", warm_up, "first steps, which follow the teacher's pairs and match no laws yet");
+    f("times", times, "of the matched laws: uniform, or quadratic: more of them at the noisy end (process/time_grid.h)");
     f("t_first", t_first, "times are drawn between this share of the teacher's time span");
     f("t_last", t_last, "and this one");
     f("critic", critic, "optimiser of the critic, at a constant learning rate");

@@ -9,14 +9,24 @@
 // the Poisson source, 128 x 128): 100 uniform Euler steps end with 81 % of the standard deviation, 50 uniform Heun steps with 84 %; quadratic ones with
 // 96 % and 99 %.
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "piddm/core/tensor.h"
 
 namespace piddm {
 
 enum class Spacing { uniform, quadratic };
 inline std::vector<std::string> enum_names(Spacing) { return {"uniform", "quadratic"}; }
+
+/// Random times between `first` and `last` for u ~ U(0,1), spaced as the steps are: uniform, or with 1 - t as the square of a uniform number.
+inline Tensor random_times(Spacing spacing, const Tensor& u, double first, double last) {
+  if (spacing == Spacing::uniform) return first + (last - first) * u;
+  const double far = std::sqrt(1 - first), near = std::sqrt(1 - last);
+  return 1 - (far + (near - far) * u).square();
+}
 
 class TimeGrid {
  public:

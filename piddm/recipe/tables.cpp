@@ -225,19 +225,25 @@ TableRecipe table_physics_term() {
       .entries =
           [](const TableOptions& o) {
             std::vector<Entry> out;
-            for (const auto& variant : chosen("setting", o.settings,
-                                              {"regression", "regression-no-physics", "reflow", "reflow-no-physics",
-                                               "reflow2", "reflow2-no-physics", "dmd", "dmd-no-physics", "dmd2",
-                                               "dmd2-no-physics", "consistency", "consistency-no-physics"})) {
-              const auto experiment = table_experiment(o, "darcy", variant_settings(o, "darcy", variant));
-              out.push_back(with_setting(task_entry(o, experiment, "forward", "piddm"), variant));
-              out.push_back(with_setting(generation(o, experiment, "piddm-1"), variant));
+            const auto variants = chosen("setting", o.settings,
+                                         {"regression", "regression-no-physics", "reflow", "reflow-no-physics",
+                                          "reflow2", "reflow2-no-physics", "dmd", "dmd-no-physics", "dmd2",
+                                          "dmd2-no-physics", "consistency", "consistency-no-physics"});
+            for (const auto& method : chosen("method", o.methods, {"piddm", "piddm-1", "diffusionpde", "pidm"})) {
+              if (method == "diffusionpde" || method == "pidm") {
+                out.push_back(task_entry(o, table_experiment(o, "darcy"), "forward", method));
+                continue;
+              }
+              for (const auto& variant : variants) {
+                const auto experiment = table_experiment(o, "darcy", variant_settings(o, "darcy", variant));
+                out.push_back(with_setting(method == "piddm" ? task_entry(o, experiment, "forward", method)
+                                                             : generation(o, experiment, method),
+                                           variant));
+              }
             }
-            for (const char* method : {"diffusionpde", "pidm"})
-              out.push_back(task_entry(o, table_experiment(o, "darcy"), "forward", method));
             return out;
           },
-      .takes = {"settings"},
+      .takes = {"settings", "methods"},
       .reading = "Every way to distil with and without the physics of the final sample; heads are the same in both."};
 }
 

@@ -25,10 +25,7 @@ FlowMatching::FlowMatching(Network& network, ProcessPtr process, Tensor data, in
   if (fused_) sent_ = torch::zeros({1 + batch}, data_.options().dtype(torch::kInt64));
 }
 
-Tensor FlowMatching::times(const Tensor& u) const {
-  const double range = 1 - process_->t_end();
-  return spacing_ == Spacing::uniform ? process_->t_end() + range * u : 1 - range * (1 - u).square();
-}
+Tensor FlowMatching::times(const Tensor& u) const { return random_times(spacing_, u, process_->t_end(), 1); }
 
 void FlowMatching::prepare(int64_t step) {
   if (!fused_) return;

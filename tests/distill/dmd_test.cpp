@@ -1,5 +1,7 @@
 #include "piddm/distill/dmd.h"
 
+#include <cmath>
+
 #include "tests/distill/gaussian.h"
 
 namespace piddm {
@@ -46,18 +48,23 @@ TEST_P(DmdTest, DirectionIsTheDifferenceOfTheScores) {
 
 // d(e) = mean + std e, so the gradient in `mean` is the mean of g over the entries of a channel, and in `std` that of g e.
 TEST_P(DmdTest, GradientOfTheLossIsTheDirection) {
-  auto dmd = objective({.critic_steps = 2, .regression = 0});
-  const Draws draws(model_, kDmdSeed, kBatch, 6);
-  for (const int64_t step : {0, 3}) {
-    const auto loss = dmd.loss(step);
-    const auto parameters = model_.network->named_parameters();
-    const auto gradient = torch::autograd::grad({loss.total}, {parameters["mean"], parameters["std"]});
-    const auto e = draws.normal(step, 0);
-    const double end = teacher_.process->t_end();
-    const auto t = end + (1 - end) * (0.02 + 0.96 * draws.uniform(step, 1));
-    const auto g = dmd.direction(student_(e), draws.normal(step, 1), t) / 2;  // two channels share the mean
-    EXPECT_LT(testing::relative_error(gradient[0].flatten(), g.mean({0, 2, 3})), 1e-3);
-    EXPECT_LT(testing::relative_error(gradient[1].flatten(), (g * e).mean({0, 2, 3})), 1e-3);
+  for (const auto times : {Spacing::uniform, Spacing::quadratic}) {
+    auto dmd = objective({.critic_steps = 2, .regression = 0, .times = times});
+    const Draws draws(model_, kDmdSeed, kBatch, 6);
+    for (const int64_t step : {0, 3}) {
+      const auto loss = dmd.loss(step);
+      const auto parameters = model_.network->named_parameters();
+      const auto gradient = torch::autograd::grad({loss.total}, {parameters["mean"], parameters["std"]});
+      const auto e = draws.normal(step, 0);
+      const double end = teacher_.process->t_end(), first = end + 0.02 * (1 - end), last = end + 0.98 * (1 - end);
+      const auto u = draws.uniform(step, 1);
+      const auto t = times == Spacing::uniform
+                         ? first + (last - first) * u
+                         : 1 - (std::sqrt(1 - first) * (1 - u) + std::sqrt(1 - last) * u).square();
+      const auto g = dmd.direction(student_(e), draws.normal(step, 1), t) / 2;  // two channels share the mean
+      EXPECT_LT(testing::relative_error(gradient[0].flatten(), g.mean({0, 2, 3})), 1e-3);
+      EXPECT_LT(testing::relative_error(gradient[1].flatten(), (g * e).mean({0, 2, 3})), 1e-3);
+    }
   }
 }
 

@@ -29,6 +29,20 @@ TEST(TimeGrid, QuadraticStepsGrowWithTheirNumber) {
   for (int64_t i = 0; i < 10; ++i) EXPECT_NEAR(times.step(i), 0.01 * static_cast<double>(2 * i + 1), 1e-15);
 }
 
+TEST(RandomTimes, LieBetweenTheirEndsAsTheStepsDo) {
+  const auto u = torch::linspace(0, 1, 11, torch::kFloat64);
+  for (const auto spacing : {Spacing::uniform, Spacing::quadratic}) {
+    const auto t = random_times(spacing, u, 0.19, 0.99);
+    EXPECT_NEAR(t[0].item<double>(), 0.19, 1e-15);
+    EXPECT_NEAR(t[10].item<double>(), 0.99, 1e-15);
+    EXPECT_GT((t.slice(0, 1) - t.slice(0, 0, 10)).min().item<double>(), 0);
+    const TimeGrid steps(10, spacing, 0.19);
+    const auto to_the_end = random_times(spacing, u, 0.19, 1);
+    for (int64_t i = 0; i <= 10; ++i) EXPECT_NEAR(to_the_end[10 - i].item<double>(), steps.at(i), 1e-14);
+  }
+  EXPECT_NEAR(random_times(Spacing::quadratic, u, 0.19, 0.99)[5].item<double>(), 1 - 0.5 * 0.5, 1e-15);  // 0.9 and 0.1
+}
+
 /// Share of the standard deviation s that is left of a Gaussian N(0, s^2) after sampling its exact velocity; 1 is right.
 /// v(x,t) = x (t - (1-t) s^2) / ((1-t)^2 s^2 + t^2).
 double deviation_kept(const IntegratorOptions& options, double s) {
