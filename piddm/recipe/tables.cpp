@@ -221,7 +221,7 @@ TableRecipe table_latent() {
 
 TableRecipe table_physics_term() {
   return {
-      .columns = {"mse_u", "rel_l2_u", "pde_error", "solution_error"},
+      .columns = {"mse_u", "rel_l2_u", "pde_error", "solution_error", "mmse", "smse"},
       .entries =
           [](const TableOptions& o) {
             std::vector<Entry> out;
