@@ -79,6 +79,7 @@ json merge_reports(const std::vector<json>& reports) {
   }
   out["rows"] = in_order(out.at("rows"));
   const auto recipe = table_registry().at(out.at("experiment").get<std::string>())();
+  out["columns"] = shown_columns(recipe);
   if (recipe.reference.empty()) return out;
   add_ratios(out["rows"], recipe.reference, "metrics", out.at("floors"));
   add_ratios(out["rows"], recipe.reference, "paper", json::object());

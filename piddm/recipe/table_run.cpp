@@ -159,9 +159,6 @@ json run_table(const std::string& name, const TableOptions& options, const fs::p
   Workbench bench(root, options.judge, device, mode);
   const auto table = prepare(name, options, bench);
   const auto paper = paper_of(name);
-  auto columns = table.recipe.columns;
-  if (!table.recipe.reference.empty())
-    columns.insert(std::find(columns.begin(), columns.end(), "pde_error") + 1, "pde_error_ratio");
   std::string summary;
   for (const auto& entry : table_registry().entries())
     if (entry.name == name) summary = entry.summary;
@@ -169,7 +166,7 @@ json run_table(const std::string& name, const TableOptions& options, const fs::p
                  {"summary", summary},
                  {"reading", table.recipe.reading},
                  {"caveat", paper.value("caveat", "")},
-                 {"columns", columns},
+                 {"columns", shown_columns(table.recipe)},
                  {"rows", rows_of(table, options, name, bench)},
                  {"floors", floors_of(table, options, bench)},
                  {"options", write_fields(options)}};

@@ -380,4 +380,11 @@ const Registry<TableRecipe()>& table_registry() {
   return registry;
 }
 
+std::vector<std::string> shown_columns(const TableRecipe& recipe) {
+  auto columns = recipe.columns;
+  if (!recipe.reference.empty())
+    columns.insert(std::find(columns.begin(), columns.end(), "pde_error") + 1, "pde_error_ratio");
+  return columns;
+}
+
 }  // namespace piddm

@@ -21,4 +21,7 @@ struct TableRecipe {
 
 const Registry<TableRecipe()>& table_registry();
 
+/// The recipe's columns, with pde_error_ratio behind pde_error where it has a reference.
+std::vector<std::string> shown_columns(const TableRecipe& recipe);
+
 }  // namespace piddm

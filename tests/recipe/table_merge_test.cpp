@@ -1,5 +1,7 @@
 #include "piddm/recipe/table_merge.h"
 
+#include <algorithm>
+
 #include "piddm/recipe/table_options.h"
 #include "piddm/recipe/table_report.h"
 #include "tests/testing.h"
@@ -40,6 +42,15 @@ TEST(TableMerge, LaterRowsWin) {
   EXPECT_ERROR(merge_reports({tiny_report("darcy", {"teacher"}, 1), other}), ExitCode::usage,
                "a report of table-generative and one of table-compute");
   EXPECT_ERROR(merge_reports({}), ExitCode::usage, "at least one report");
+}
+
+TEST(TableMerge, ColumnsAreThoseOfTheTableNow) {
+  const auto columns =
+      merge_reports({tiny_report("darcy", {"teacher"}, 1)}).at("columns").get<std::vector<std::string>>();
+  const auto ratio = std::find(columns.begin(), columns.end(), "pde_error_ratio");
+  ASSERT_NE(ratio, columns.end());
+  EXPECT_EQ(*(ratio - 1), "pde_error");
+  EXPECT_NE(std::find(columns.begin(), columns.end(), "smse"), columns.end());
 }
 
 TEST(TableMerge, ARowSaysWhichReportItIsFrom) {
