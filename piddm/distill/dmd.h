@@ -46,7 +46,8 @@ struct DmdOptions {
     f("critic_steps", critic_steps, "steps of the critic for one of the student");
     f("regression", regression, "weight of the regression on the teacher's pairs after the warm-up; 0: no pairs");
     f("warm_up", warm_up, "first steps, which follow the teacher's pairs and match no laws yet");
-    f("times", times, "of the matched laws: uniform, or quadratic: more of them at the noisy end (process/time_grid.h)");
+    f("times", times,
+      "of the matched laws: uniform, or quadratic: more of them at the noisy end (process/time_grid.h)");
     f("t_first", t_first, "times are drawn between this share of the teacher's time span");
     f("t_last", t_last, "and this one");
     f("critic", critic, "optimiser of the critic, at a constant learning rate");

@@ -13,11 +13,10 @@ namespace {
 constexpr int64_t kRefinements = 80;
 const std::string kNoPhysics = "-no-physics";
 
-/// Weights of pairs and physics beside the direction of DMD and DMD2, which has the size of the fields whatever the distance to the teacher's law is and
-/// drowns terms that are weighted for a regression. DMD2 has no pairs to hold its law after its warm-up, so more physics would shrink it.
+/// Weights of pairs and physics beside DMD's direction, which has the size of the fields whatever the distance to the teacher's law is and drowns terms
+/// that are weighted for a regression. DMD2 has no pairs to hold its law after its warm-up: more physics than beside a regression would shrink it.
 constexpr double kPairsBesideDmd = 20;
 constexpr double kPhysicsBesideDmd = 40;
-constexpr double kPhysicsBesideDmd2 = 2;
 
 json overlaid(json base, const json& overlay) {
   merge_config(base, overlay);
@@ -123,15 +122,12 @@ json variant_settings(const TableOptions& options, const std::string& pde, const
   json settings = {{"objective", objective}};
   const auto usual = table_experiment(options, pde).distill;
   double weight = physics ? 1 : 0;
-  const double lr = usual.train.adam.lr;
   if (objective == "dmd") {
     settings["dmd"] = {{"regression", kPairsBesideDmd}};
     weight *= kPhysicsBesideDmd;
   } else if (objective == "dmd2") {
-    settings["train"] = {{"adam", {{"lr", lr / 2}}}};  // lower, so that the critic keeps up with the student
-    settings["dmd2"] = {{"warm_up", usual.train.steps / 2}, {"critic", {{"lr", lr / 10}}}};
+    settings["dmd2"] = {{"warm_up", usual.train.steps / 2}, {"critic", {{"lr", usual.train.adam.lr / 10}}}};
     settings["heads"] = {{"bounded", false}};  // entries that sit at a bound have little gradient back
-    weight *= kPhysicsBesideDmd2;
   }
   const json::json_pointer section("/distill/" + objective);
   for (const auto& asked : {options.experiment, options.by_pde.value(pde, json::object())})

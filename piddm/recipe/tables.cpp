@@ -225,10 +225,10 @@ TableRecipe table_physics_term() {
       .entries =
           [](const TableOptions& o) {
             std::vector<Entry> out;
-            const auto variants = chosen("setting", o.settings,
-                                         {"regression", "regression-no-physics", "reflow", "reflow-no-physics",
-                                          "reflow2", "reflow2-no-physics", "dmd", "dmd-no-physics", "dmd2",
-                                          "dmd2-no-physics", "consistency", "consistency-no-physics"});
+            const auto variants = chosen(
+                "setting", o.settings,
+                {"regression", "regression-no-physics", "reflow", "reflow-no-physics", "reflow2", "reflow2-no-physics",
+                 "dmd", "dmd-no-physics", "dmd2", "dmd2-no-physics", "consistency", "consistency-no-physics"});
             for (const auto& method : chosen("method", o.methods, {"piddm", "piddm-1", "diffusionpde", "pidm"})) {
               if (method == "diffusionpde" || method == "pidm") {
                 out.push_back(task_entry(o, table_experiment(o, "darcy"), "forward", method));

@@ -110,7 +110,7 @@ TEST(Tables, VariantsHaveWeightsOfTheirOwnAndTakeWhatIsAskedFor) {
   const auto distill = [&](size_t i) { return entries[i].experiment.distill; };
   EXPECT_EQ(distill(0).loss.lambda, 40 * usual.loss.lambda);
   EXPECT_EQ(distill(0).dmd.regression, 20);
-  EXPECT_EQ(distill(1).loss.lambda, 2 * usual.loss.lambda);
+  EXPECT_EQ(distill(1).loss.lambda, usual.loss.lambda);
   EXPECT_EQ(distill(2).loss.lambda, 0);
   for (const size_t i : {1, 2}) {
     EXPECT_EQ(distill(i).dmd2.critic_steps, 3);
