@@ -13,7 +13,7 @@ Tensor flat(const Tensor& schedule, const Tensor& t) { return schedule.view({-1}
 
 }  // namespace
 
-FlowMatching::FlowMatching(Network& network, ProcessPtr process, Tensor data, int64_t batch, uint64_t seed,
+FlowMatching::FlowMatching(Network& network, ProcessPtr process, const Tensor& data, int64_t batch, uint64_t seed,
                            Spacing times)
     : network_(network),
       process_(std::move(process)),

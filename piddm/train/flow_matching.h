@@ -20,7 +20,7 @@ namespace piddm {
 class FlowMatching : public Objective {
  public:
   /// `data` [N,C,H,W] in network units, on the network's device.
-  FlowMatching(Network& network, ProcessPtr process, Tensor data, int64_t batch, uint64_t seed,
+  FlowMatching(Network& network, ProcessPtr process, const Tensor& data, int64_t batch, uint64_t seed,
                Spacing times = Spacing::uniform);
 
   void prepare(int64_t step) override;

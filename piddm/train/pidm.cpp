@@ -10,9 +10,9 @@ constexpr double kStep = 0.01;  // of upstream's 100
 
 }  // namespace
 
-Pidm::Pidm(Network& network, ProcessPtr process, Tensor data, int64_t batch, uint64_t seed, PdePtr pde,
+Pidm::Pidm(Network& network, ProcessPtr process, const Tensor& data, int64_t batch, uint64_t seed, PdePtr pde,
            Normalizer normalizer, const PidmOptions& options, Spacing times)
-    : FlowMatching(network, std::move(process), std::move(data), batch, seed, times),
+    : FlowMatching(network, std::move(process), data, batch, seed, times),
       pde_(std::move(pde)),
       normalizer_(std::move(normalizer)),
       options_(options) {

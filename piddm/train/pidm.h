@@ -46,7 +46,7 @@ struct PidmOptions {
 class Pidm : public FlowMatching {
  public:
   /// `data` as for FlowMatching; the residual is that of physical fields.
-  Pidm(Network& network, ProcessPtr process, Tensor data, int64_t batch, uint64_t seed, PdePtr pde,
+  Pidm(Network& network, ProcessPtr process, const Tensor& data, int64_t batch, uint64_t seed, PdePtr pde,
        Normalizer normalizer, const PidmOptions& options, Spacing times = Spacing::uniform);
 
   bool capturable() const override { return false; }

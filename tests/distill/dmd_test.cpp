@@ -49,7 +49,7 @@ TEST_P(DmdTest, DirectionIsTheDifferenceOfTheScores) {
 // d(e) = mean + std e, so the gradient in `mean` is the mean of g over the entries of a channel, and in `std` that of g e.
 TEST_P(DmdTest, GradientOfTheLossIsTheDirection) {
   for (const auto times : {Spacing::uniform, Spacing::quadratic}) {
-    auto dmd = objective({.critic_steps = 2, .regression = 0, .times = times});
+    auto dmd = objective({.critic_steps = 2, .regression = 0, .times = times, .t_first = 0.02, .t_last = 0.98});
     const Draws draws(model_, kDmdSeed, kBatch, 6);
     for (const int64_t step : {0, 3}) {
       const auto loss = dmd.loss(step);

@@ -8,7 +8,7 @@
 namespace piddm {
 namespace {
 
-Tensor gaussian_members(int64_t n, std::vector<int64_t> shape, uint64_t seed) {
+Tensor gaussian_members(int64_t n, const std::vector<int64_t>& shape, uint64_t seed) {
   return normal(seed, Stream::coefficients, 0, n, shape, torch::kFloat64);
 }
 

@@ -15,7 +15,7 @@ using piddm::testing::relative_error;
 /// The operator face by face, with loops.
 Tensor diffuse(const Tensor& a, const Tensor& u) {
   const int64_t n = a.size(2);
-  const Tensor out = torch::zeros_like(u);
+  Tensor out = torch::zeros_like(u);
   const auto w = a.accessor<double, 4>(), v = u.accessor<double, 4>();
   auto r = out.accessor<double, 4>();
   for (int64_t b = 0; b < a.size(0); ++b)
