@@ -27,7 +27,7 @@ std::vector<std::string> chosen(const std::string& what, const std::vector<std::
                                 const std::vector<std::string>& own);
 
 /// Settings of a distillation variant on top of an experiment: regression, reflow, reflow2, dmd, dmd2, consistency, each also with "-no-physics" behind it;
-/// vp, sub-vp: another process; no-hard: tasks without hard replacement.
+/// vp, sub-vp: another process; no-hard: tasks without hard replacement. What the options ask of the objective's own section (distill.dmd2, say) wins.
 json variant_settings(const TableOptions& options, const std::string& pde, const std::string& variant);
 
 }  // namespace piddm
