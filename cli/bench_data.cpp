@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "cli/bench.h"
-#include "cli/bench_peer.h"
-#include "piddm/eval/table.h"
+#include "benchmarks/peer.h"
+#include "piddm/core/table.h"
 #include "piddm/pde/pde.h"
 
 namespace piddm::cli {

@@ -8,14 +8,14 @@
 #include <optional>
 
 #include "cli/bench.h"
-#include "cli/bench_peer.h"
-#include "cli/bench_report.h"
-#include "cli/bench_timing.h"
-#include "cli/bench_work.h"
-#include "piddm/core/atomic_file.h"
+#include "benchmarks/peer.h"
+#include "benchmarks/report.h"
+#include "benchmarks/timing.h"
+#include "benchmarks/work.h"
+#include "piddm/files/atomic_file.h"
 #include "piddm/core/log.h"
 #include "piddm/core/progress.h"
-#include "piddm/eval/table.h"
+#include "piddm/core/table.h"
 
 namespace piddm::cli {
 

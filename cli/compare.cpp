@@ -1,4 +1,4 @@
-#include "piddm/recipe/compare.h"
+#include "piddm/tables/compare.h"
 #include "cli/command.h"
 #include "piddm/core/config.h"
 

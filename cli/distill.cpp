@@ -2,7 +2,7 @@
 
 #include "cli/command.h"
 #include "piddm/core/config.h"
-#include "piddm/recipe/experiment.h"
+#include "piddm/experiment/experiment.h"
 
 namespace piddm::cli {
 

@@ -3,8 +3,8 @@
 #include "cli/command.h"
 #include "piddm/core/stopwatch.h"
 #include "piddm/core/tensor.h"
-#include "piddm/data/hdf5_process.h"
-#include "piddm/eval/table.h"
+#include "piddm/data/formats/hdf5_process.h"
+#include "piddm/core/table.h"
 
 namespace piddm::cli {
 

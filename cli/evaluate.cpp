@@ -4,12 +4,13 @@
 
 #include "cli/command.h"
 #include "cli/samples.h"
-#include "piddm/core/atomic_file.h"
+#include "piddm/files/atomic_file.h"
 #include "piddm/data/dataset.h"
-#include "piddm/eval/peak_memory.h"
-#include "piddm/eval/poseidon.h"
-#include "piddm/eval/table.h"
-#include "piddm/solve/observation_file.h"
+#include "piddm/core/peak_memory.h"
+#include "piddm/eval/poseidon/poseidon.h"
+#include "piddm/core/table.h"
+#include "piddm/solve/methods/registry.h"
+#include "piddm/solve/task/observation_file.h"
 
 namespace piddm::cli {
 

@@ -2,6 +2,7 @@
 #include "cli/samples.h"
 #include "piddm/core/config.h"
 #include "piddm/model/grid_transfer.h"
+#include "piddm/solve/methods/registry.h"
 
 namespace piddm::cli {
 

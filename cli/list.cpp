@@ -4,10 +4,10 @@
 
 #include "cli/command.h"
 #include "piddm/core/config.h"
-#include "piddm/eval/table.h"
+#include "piddm/core/table.h"
 #include "piddm/model/network.h"
 #include "piddm/pde/pde.h"
-#include "piddm/solve/method.h"
+#include "piddm/solve/methods/registry.h"
 
 namespace piddm::cli {
 

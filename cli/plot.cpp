@@ -1,7 +1,7 @@
-#include "piddm/eval/plot.h"
+#include "piddm/plot/plot.h"
 #include "cli/command.h"
-#include "piddm/eval/field_plots.h"
-#include "piddm/recipe/experiment.h"
+#include "piddm/plot/field_plots.h"
+#include "piddm/experiment/experiment.h"
 
 namespace piddm::cli {
 

@@ -1,15 +1,15 @@
 #include "cli/command.h"
-#include "piddm/core/atomic_file.h"
+#include "piddm/files/atomic_file.h"
 #include "piddm/core/config.h"
 #include "piddm/core/json_text.h"
 #include "piddm/core/log.h"
 #include "piddm/core/stopwatch.h"
-#include "piddm/eval/table.h"
+#include "piddm/core/table.h"
 #include "piddm/lab/lab.h"
 #include "piddm/recipe/cost.h"
-#include "piddm/recipe/table_merge.h"
-#include "piddm/recipe/table_report.h"
-#include "piddm/recipe/table_run.h"
+#include "piddm/tables/table_merge.h"
+#include "piddm/tables/table_report.h"
+#include "piddm/tables/table_run.h"
 
 namespace piddm::cli {
 

@@ -2,7 +2,7 @@
 
 #include "piddm/core/device.h"
 #include "piddm/data/statistics.h"
-#include "piddm/eval/table.h"
+#include "piddm/core/table.h"
 
 namespace piddm::cli {
 

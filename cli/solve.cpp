@@ -2,7 +2,8 @@
 #include "cli/samples.h"
 #include "piddm/core/config.h"
 #include "piddm/core/log.h"
-#include "piddm/solve/observation_file.h"
+#include "piddm/solve/methods/registry.h"
+#include "piddm/solve/task/observation_file.h"
 
 namespace piddm::cli {
 

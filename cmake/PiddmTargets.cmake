@@ -1,4 +1,5 @@
-# piddm_library(core SOURCES a.cpp b.cpp LINK ops): the static library piddm_core from piddm/core. GLUE: compiled at -O1, its time is spent in others.
+# piddm_library(core SOURCES a.cpp b.cpp LINK ops): the static library piddm_core from piddm/core. GLUE: compiled at -O1,
+# its time is spent in others.
 function(piddm_library name)
   cmake_parse_arguments(ARG "GLUE" "" "SOURCES;LINK" ${ARGN})
   set(target piddm_${name})
@@ -17,15 +18,38 @@ function(piddm_library name)
     target_link_libraries(${target} PUBLIC piddm_${dep})
   endforeach()
   target_precompile_headers(${target} REUSE_FROM piddm${level}_pch)
+  piddm_group(${target})
   set_property(GLOBAL APPEND PROPERTY PIDDM_LIBRARIES ${target})
 endfunction()
 
-# piddm_apart(a.cpp): sources that are not compiled in one group with others (PIDDM_UNITY): they define the same names, or include what others must not see.
+# piddm_apart(a.cpp): sources that are compiled alone in grouped builds (PIDDM_UNITY): they include what others must not
+# see.
 macro(piddm_apart)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endmacro()
 
-# piddm_test(core SOURCES a_test.cpp LINK core): the GoogleTest program test_core, one ctest entry. 
+# Groups of the target's sources in which no two files define the same name (group_sources.py).
+function(piddm_group target)
+  if(NOT PIDDM_UNITY)
+    return()
+  endif()
+  get_target_property(sources ${target} SOURCES)
+  execute_process(
+    COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/cmake/group_sources.py ${PIDDM_GROUP_SIZE}
+      ${PROJECT_SOURCE_DIR} ${sources}
+    WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE lines OUTPUT_STRIP_TRAILING_WHITESPACE
+    COMMAND_ERROR_IS_FATAL ANY)
+  string(REPLACE "\n" ";" lines "${lines}")
+  foreach(line IN LISTS lines)
+    string(REPLACE " " ";" pair "${line}")
+    list(GET pair 0 source)
+    list(GET pair 1 group)
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP group_${group})
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()
+
+# piddm_test(core SOURCES a_test.cpp LINK core): the GoogleTest program test_core, one ctest entry.
 function(piddm_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
   add_executable(test_${name} ${ARG_SOURCES})
@@ -35,6 +59,8 @@ function(piddm_test name)
   endforeach()
   target_compile_definitions(test_${name} PRIVATE PIDDM_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/golden")
   target_precompile_headers(test_${name} REUSE_FROM piddm_test_pch)
+  piddm_group(test_${name})
   add_test(NAME ${name} COMMAND test_${name})
-  set_tests_properties(${name} PROPERTIES ENVIRONMENT GOMP_SPINCOUNT=3000)  # waiting threads sleep: a busy machine is no slower by factors
+  # Waiting threads sleep, so that a busy machine is not slower by factors.
+  set_tests_properties(${name} PROPERTIES ENVIRONMENT GOMP_SPINCOUNT=3000)
 endfunction()

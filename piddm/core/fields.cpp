@@ -49,6 +49,31 @@ void throw_wrong_type(const std::string& path, const char* expected, const json&
   throw UsageError("{}: expected {}, got {}", path.empty() ? "config" : path, expected, got.dump());
 }
 
+void check_number(double value, const Bound& bound, const std::string& path) {
+  const bool low = bound.low_open ? value > bound.low : value >= bound.low;
+  const bool high = bound.high_open ? value < bound.high : value <= bound.high;
+  if (low && high) return;
+  if (bound.high < kNoBound)
+    throw UsageError("{}: must be {} {} and {} {}, got {}", path, bound.low_open ? "more than" : "at least", bound.low,
+                     bound.high_open ? "below" : "at most", bound.high, value);
+  if (bound.low == 0 && !bound.low_open) throw UsageError("{}: must not be negative, got {}", path, value);
+  throw UsageError("{}: must be {} {}, got {}", path, bound.low_open ? "more than" : "at least", bound.low, value);
+}
+
+json without_former_keys(json j, const std::vector<FormerKey>& former, const std::string& path, FormerKeys policy) {
+  for (const auto& [key, now, why] : former) {
+    const auto found = j.find(key);
+    if (found == j.end()) continue;
+    if (policy == FormerKeys::refuse) {
+      if (now.empty()) throw UsageError("{} is gone: {}", join_path(path, key), why);
+      throw UsageError("{} is now {}{}", join_path(path, key), join_path(path, now), why.empty() ? "" : ": " + why);
+    }
+    if (!now.empty()) j[now] = *found;
+    j.erase(key);
+  }
+  return j;
+}
+
 std::string join_path(const std::string& path, const std::string& key) { return path.empty() ? key : path + "." + key; }
 
 }  // namespace detail

@@ -3,15 +3,18 @@
 //
 //   struct AdamOptions {
 //     double lr = 1e-3;
-//     template <class V> void fields(V&& f) { f("lr", lr, "peak learning rate"); }
+//     template <class V> void fields(V&& f) { f("lr", lr, more_than(0), "peak learning rate"); }
 //   };
 //
-// and from that one list come the strict reader, the JSON writer and the help text. Members may be bool, integers, double, std::string, an
-// enum with an `enum_names(E)` overload, a std::vector of those, raw json, or another struct with `fields`.
+// and from that one list come the strict reader with its bounds, the JSON writer and the help text. Members may be bool,
+// integers, double, std::string, an enum with an `enum_names(E)` overload, a std::vector of those, raw json, or another
+// struct with `fields`. Keys that a struct once had are listed in `static std::vector<FormerKey> former_keys()`.
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <concepts>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +24,27 @@
 namespace piddm {
 
 using json = nlohmann::ordered_json;
+
+/// Where a number, or every number of a list, may lie.
+struct Bound {
+  double low, high;
+  bool low_open = false, high_open = false;
+};
+constexpr double kNoBound = std::numeric_limits<double>::infinity();
+constexpr Bound at_least(double low) { return {low, kNoBound}; }
+constexpr Bound more_than(double low) { return {low, kNoBound, true}; }
+constexpr Bound between(double low, double high) { return {low, high}; }
+constexpr Bound from_to_below(double low, double high) { return {low, high, false, true}; }
+
+/// A key that an options struct once had: `now` has its value today, or is empty where there is nothing left to choose;
+/// `why` completes "KEY is gone: ...".
+struct FormerKey {
+  std::string key, now, why = "";
+};
+
+/// What a reader does with former keys: a config is refused with what to write instead, a stored one is read as it was
+/// meant.
+enum class FormerKeys { refuse, accept };
 
 /// The candidate closest to `name` by edit distance, or "" when nothing is close.
 std::string nearest_name(std::string_view name, const std::vector<std::string>& candidates);
@@ -44,19 +68,47 @@ concept NamedEnum = std::is_enum_v<T> && requires(T t) {
   enum_names(t);
 };
 
+template <class T>
+concept HasFormerKeys = requires {
+  T::former_keys();
+};
+
 [[noreturn]] void throw_wrong_type(const std::string& path, const char* expected, const json& got);
 std::string join_path(const std::string& path, const std::string& key);
+void check_number(double value, const Bound& bound, const std::string& path);
+
+/// `j` without former keys: UsageErrors, or moved to where their values belong.
+json without_former_keys(json j, const std::vector<FormerKey>& former, const std::string& path, FormerKeys policy);
+
+inline const char* meaning_of(const char* meaning) { return meaning; }
+inline const char* meaning_of(const Bound&, const char* meaning) { return meaning; }
 
 template <class T>
-void read_value(const json& j, T& value, const std::string& path);
+void check_bound(const T&, const std::string&, const char*) {}
+template <class T>
+void check_bound(const T& value, const std::string& path, const Bound& bound, const char*) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    check_number(static_cast<double>(value), bound, path);
+  } else {
+    for (const auto& entry : value) check_number(static_cast<double>(entry), bound, path);
+  }
+}
+
+template <class T>
+void read_value(const json& j, T& value, const std::string& path, FormerKeys policy = FormerKeys::refuse);
 
 template <HasFields T>
-void read_struct(const json& j, T& value, const std::string& path) {
-  if (!j.is_object()) throw_wrong_type(path, "a table", j);
+void read_struct(const json& given, T& value, const std::string& path, FormerKeys policy) {
+  if (!given.is_object()) throw_wrong_type(path, "a table", given);
+  json j = given;
+  if constexpr (HasFormerKeys<T>) j = without_former_keys(std::move(j), T::former_keys(), path, policy);
   std::vector<std::string> known;
-  value.fields([&](const char* name, auto& member, const char*) {
+  value.fields([&](const char* name, auto& member, const auto&... about) {
     known.emplace_back(name);
-    if (auto it = j.find(name); it != j.end()) read_value(*it, member, join_path(path, name));
+    const auto it = j.find(name);
+    if (it == j.end()) return;
+    read_value(*it, member, join_path(path, name), policy);
+    check_bound(member, join_path(path, name), about...);
   });
   for (const auto& [key, unused] : j.items())
     if (std::find(known.begin(), known.end(), key) == known.end())
@@ -69,9 +121,9 @@ template <class T>
 struct is_vector<std::vector<T>> : std::true_type {};
 
 template <class T>
-void read_value(const json& j, T& value, const std::string& path) {
+void read_value(const json& j, T& value, const std::string& path, FormerKeys policy) {
   if constexpr (HasFields<T>) {
-    read_struct(j, value, path);
+    read_struct(j, value, path, policy);
   } else if constexpr (std::same_as<T, json>) {
     value = j;  // read strictly by whoever it is for
   } else if constexpr (NamedEnum<T>) {
@@ -83,7 +135,7 @@ void read_value(const json& j, T& value, const std::string& path) {
   } else if constexpr (is_vector<T>::value) {
     if (!j.is_array()) throw_wrong_type(path, "a list", j);
     value.resize(j.size());
-    for (size_t i = 0; i < j.size(); ++i) read_value(j[i], value[i], path + "[" + std::to_string(i) + "]");
+    for (size_t i = 0; i < j.size(); ++i) read_value(j[i], value[i], path + "[" + std::to_string(i) + "]", policy);
   } else if constexpr (std::same_as<T, bool>) {
     if (!j.is_boolean()) throw_wrong_type(path, "true or false", j);
     value = j.get<bool>();
@@ -103,7 +155,7 @@ template <class T>
 json write_value(T& value) {
   if constexpr (HasFields<T>) {
     json j = json::object();
-    value.fields([&](const char* name, auto& member, const char*) { j[name] = write_value(member); });
+    value.fields([&](const char* name, auto& member, const auto&...) { j[name] = write_value(member); });
     return j;
   } else if constexpr (NamedEnum<T>) {
     return enum_names(value).at(static_cast<size_t>(value));
@@ -118,10 +170,23 @@ json write_value(T& value) {
 
 }  // namespace detail
 
-/// Fills `options` from `j`; keys that are absent keep their defaults, unknown keys and wrong types are UsageErrors that name the key.
+/// Fills `options` from `j`; keys that are absent keep their defaults. Unknown keys, wrong types and numbers out of bounds
+/// are UsageErrors that name the key.
 template <class T>
-void read_fields(const json& j, T& options, const std::string& path = "") {
-  detail::read_struct(j, options, path);
+void read_fields(const json& j, T& options, const std::string& path = "", FormerKeys policy = FormerKeys::refuse) {
+  detail::read_struct(j, options, path, policy);
+}
+
+/// A UsageError for the first member out of its bounds: for options that were set by a program.
+template <class T>
+void check_bounds(T options, const std::string& path = "") {
+  options.fields([&](const char* name, auto& member, const auto&... about) {
+    const auto key = detail::join_path(path, name);
+    if constexpr (detail::HasFields<std::remove_reference_t<decltype(member)>>)
+      check_bounds(member, key);
+    else
+      detail::check_bound(member, key, about...);
+  });
 }
 
 /// Every member, nested structs as objects, in the order of declaration.
@@ -130,11 +195,12 @@ json write_fields(const T& options) {
   return detail::write_value(const_cast<T&>(options));  // `fields` is one non-const list; writing does not change it
 }
 
-/// One "key = default    # meaning" line a member, for --help and docs.
+/// One "key = default    # meaning" line per member, for --help and docs.
 template <class T>
 std::string describe_fields(T options = {}, const std::string& prefix = "") {
   std::string text;
-  options.fields([&](const char* name, auto& member, const char* meaning) {
+  options.fields([&](const char* name, auto& member, const auto&... about) {
+    const char* meaning = detail::meaning_of(about...);
     const std::string key = prefix.empty() ? name : prefix + "." + name;
     if constexpr (detail::HasFields<std::remove_reference_t<decltype(member)>>) {
       text += fmt::format("\n# {}\n{}", meaning, describe_fields(member, key));

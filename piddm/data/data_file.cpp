@@ -1,10 +1,10 @@
 #include "piddm/data/data_file.h"
 
-#include "piddm/core/atomic_file.h"
+#include "piddm/files/atomic_file.h"
 #include "piddm/core/json_text.h"
-#include "piddm/core/npy.h"
-#include "piddm/core/safetensors.h"
-#include "piddm/core/sha256.h"
+#include "piddm/files/npy.h"
+#include "piddm/files/safetensors.h"
+#include "piddm/files/sha256.h"
 
 namespace piddm {
 

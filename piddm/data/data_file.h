@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "piddm/core/fields.h"
-#include "piddm/core/tensor_map.h"
+#include "piddm/files/tensor_map.h"
 
 namespace piddm {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "piddm/core/atomic_file.h"
+#include "piddm/files/atomic_file.h"
 #include "piddm/core/json_text.h"
-#include "piddm/core/sha256.h"
+#include "piddm/files/sha256.h"
 #include "piddm/data/data_file.h"
 #include "piddm/data/generate.h"
 

@@ -2,8 +2,8 @@
 
 #include <memory>
 
-#include "piddm/core/atomic_file.h"
-#include "piddm/core/sha256.h"
+#include "piddm/files/atomic_file.h"
+#include "piddm/files/sha256.h"
 #include "piddm/data/data_file.h"
 #include "piddm/data/dataset.h"
 #include "piddm/data/spool.h"

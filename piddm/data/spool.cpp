@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "piddm/core/error.h"
-#include "piddm/core/tensor_map.h"
+#include "piddm/files/tensor_map.h"
 
 namespace piddm {
 

@@ -2,8 +2,8 @@
 
 #include "piddm/core/log.h"
 #include "piddm/core/progress.h"
-#include "piddm/core/safetensors.h"
-#include "piddm/core/sha256.h"
+#include "piddm/files/safetensors.h"
+#include "piddm/files/sha256.h"
 #include "piddm/model/flow.h"
 #include "piddm/model/weights.h"
 

@@ -7,7 +7,7 @@
 // The term then stays near lambda * target while ||R||^2 falls: its gradient is that of lambda target log ||R||^2, up to the lag of the mean.
 // Before the first step m is the residual at hand.
 
-#include "piddm/core/tensor_map.h"
+#include "piddm/files/tensor_map.h"
 
 namespace piddm {
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "piddm/eval/scot.h"
+#include "piddm/eval/poseidon/scot.h"
 #include "piddm/model/model.h"
 
 namespace piddm {

@@ -3,10 +3,10 @@
 #include <cmath>
 
 #include "piddm/eval/diversity.h"
-#include "piddm/eval/field_plots.h"
+#include "piddm/plot/field_plots.h"
 #include "piddm/eval/frechet.h"
 #include "piddm/eval/metrics.h"
-#include "piddm/eval/spectrum.h"
+#include "piddm/data/spectrum.h"
 
 namespace piddm {
 

@@ -14,7 +14,7 @@
 
 #include "piddm/core/registry.h"
 #include "piddm/core/tensor.h"
-#include "piddm/recipe/scale.h"
+#include "piddm/tables/scale.h"
 
 namespace piddm {
 

@@ -1,4 +1,4 @@
-#include "piddm/core/atomic_file.h"
+#include "piddm/files/atomic_file.h"
 #include "piddm/core/device.h"
 #include "piddm/core/stopwatch.h"
 #include "piddm/lab/figure_jensen.h"

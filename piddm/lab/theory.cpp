@@ -2,10 +2,10 @@
 
 #include <cmath>
 
-#include "piddm/core/atomic_file.h"
+#include "piddm/files/atomic_file.h"
 #include "piddm/core/json_text.h"
-#include "piddm/eval/plot.h"
-#include "piddm/eval/table.h"
+#include "piddm/plot/plot.h"
+#include "piddm/core/table.h"
 #include "piddm/numerics/lbfgs.h"
 #include "piddm/process/gaussian_mixture.h"
 #include "piddm/recipe/recipe.h"

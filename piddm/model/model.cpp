@@ -1,9 +1,9 @@
 #include "piddm/model/model.h"
 
-#include "piddm/core/atomic_file.h"
+#include "piddm/files/atomic_file.h"
 #include "piddm/core/json_text.h"
-#include "piddm/core/safetensors.h"
-#include "piddm/core/sha256.h"
+#include "piddm/files/safetensors.h"
+#include "piddm/files/sha256.h"
 #include "piddm/model/weights.h"
 
 namespace piddm {

@@ -1,7 +1,7 @@
 #include "piddm/model/weights.h"
 
 #include "piddm/core/error.h"
-#include "piddm/core/sha256.h"
+#include "piddm/files/sha256.h"
 
 namespace piddm {
 

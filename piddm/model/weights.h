@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "piddm/core/tensor_map.h"
+#include "piddm/files/tensor_map.h"
 
 namespace piddm {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "piddm/core/npy.h"
+#include "piddm/files/npy.h"
 #include "piddm/pde/constraint.h"
 
 namespace piddm {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "piddm/core/fields.h"
-#include "piddm/core/file_lock.h"
+#include "piddm/files/file_lock.h"
 
 namespace piddm {
 

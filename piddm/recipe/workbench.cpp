@@ -1,16 +1,17 @@
 #include "piddm/recipe/workbench.h"
 
-#include "piddm/core/atomic_file.h"
+#include "piddm/files/atomic_file.h"
 #include "piddm/core/config.h"
 #include "piddm/core/device.h"
 #include "piddm/core/json_text.h"
-#include "piddm/core/safetensors.h"
+#include "piddm/files/safetensors.h"
 #include "piddm/data/generate.h"
 #include "piddm/eval/feature_metric.h"
-#include "piddm/eval/poseidon.h"
+#include "piddm/eval/poseidon/poseidon.h"
 #include "piddm/model/grid_transfer.h"
 #include "piddm/recipe/cost.h"
 #include "piddm/solve/decode.h"
+#include "piddm/solve/methods/registry.h"
 
 namespace piddm {
 

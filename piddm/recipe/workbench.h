@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "piddm/core/tensor_map.h"
+#include "piddm/files/tensor_map.h"
 #include "piddm/eval/evaluate.h"
-#include "piddm/recipe/experiment.h"
+#include "piddm/experiment/experiment.h"
 #include "piddm/recipe/recipe.h"
 
 namespace piddm {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "piddm/model/model.h"
-#include "piddm/solve/task.h"
+#include "piddm/solve/task/task.h"
 
 namespace piddm {
 
@@ -33,9 +33,6 @@ class Method {
 
 using MethodPtr = std::unique_ptr<Method>;
 
-/// Factories take the model and the method's own options as json.
-const Registry<MethodPtr(const Model&, const json&)>& method_registry();
-
 /// What can be said of a method before there is a model.
 struct MethodCard {
   std::string name, summary;
@@ -45,15 +42,6 @@ struct MethodCard {
   std::function<void(const json&)> check;                ///< a UsageError for options it does not know or cannot read
   std::function<MethodPtr(const Model&, const json&)> make;
 };
-
-const std::vector<MethodCard>& method_cards();
-const MethodCard& method_card(const std::string& name);
-
-/// The method for this model; a UsageError with the reason where it cannot do the task on the model's PDE or needs another kind of model.
-MethodPtr make_method(const std::string& name, Task task, const Model& model, const json& options);
-
-/// The method for this model when none is named: teacher or piddm.
-std::string default_method(const Model& model);
 
 /// A UsageError that names the method unless the model is of this kind.
 void require_kind(const Model& model, ModelKind kind, const std::string& method);

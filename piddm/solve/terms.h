@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "piddm/solve/target.h"
+#include "piddm/solve/task/target.h"
 
 namespace piddm {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "piddm/core/fields.h"
-#include "piddm/core/tensor_map.h"
+#include "piddm/files/tensor_map.h"
 #include "piddm/cuda/optimizer.h"
 
 namespace piddm {

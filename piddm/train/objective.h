@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "piddm/core/tensor_map.h"
+#include "piddm/files/tensor_map.h"
 
 namespace piddm {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "piddm/core/precision.h"
-#include "piddm/core/run_folder.h"
+#include "piddm/files/run_folder.h"
 #include "piddm/train/adam.h"
 #include "piddm/train/objective.h"
 

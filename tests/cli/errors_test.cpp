@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "piddm/core/config.h"
-#include "piddm/core/npy.h"
+#include "piddm/files/npy.h"
 #include "tests/cli/workshop.h"
-#include "tests/core/faults.h"
+#include "tests/files/faults.h"
 
 namespace piddm {
 namespace {

@@ -1,7 +1,7 @@
 // `--json` prints exactly one JSON object, and only that, on standard output.
 
 #include "piddm/core/config.h"
-#include "piddm/core/sha256.h"
+#include "piddm/files/sha256.h"
 #include "piddm/data/dataset.h"
 #include "tests/cli/workshop.h"
 

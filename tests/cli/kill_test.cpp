@@ -6,8 +6,8 @@
 #include <random>
 #include <thread>
 
-#include "piddm/core/run_folder.h"
-#include "piddm/core/sha256.h"
+#include "piddm/files/run_folder.h"
+#include "piddm/files/sha256.h"
 #include "tests/cli/workshop.h"
 
 namespace piddm {

@@ -3,10 +3,10 @@
 #include <csignal>
 
 #include "piddm/core/interrupt.h"
-#include "piddm/core/npy.h"
+#include "piddm/files/npy.h"
 #include "piddm/core/progress.h"
-#include "piddm/core/safetensors.h"
-#include "piddm/data/data_check.h"
+#include "piddm/files/safetensors.h"
+#include "piddm/data/check/data_check.h"
 #include "piddm/data/data_file.h"
 #include "piddm/pde/darcy.h"
 #include "tests/data/fake_pde.h"

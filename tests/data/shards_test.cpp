@@ -2,9 +2,9 @@
 
 #include <sys/resource.h>
 
-#include "piddm/core/npy.h"
+#include "piddm/files/npy.h"
 #include "piddm/core/progress.h"
-#include "piddm/core/sha256.h"
+#include "piddm/files/sha256.h"
 #include "piddm/data/data_file.h"
 #include "piddm/data/dataset.h"
 #include "piddm/data/spool.h"

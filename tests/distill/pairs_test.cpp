@@ -1,6 +1,6 @@
 #include "piddm/distill/pairs.h"
 
-#include "piddm/core/safetensors.h"
+#include "piddm/files/safetensors.h"
 #include "tests/testing.h"
 #include "tests/tiny.h"
 

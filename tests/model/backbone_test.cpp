@@ -1,6 +1,6 @@
 // What every network must do, and what the ones beside the FNO compute: values and gradients of tests/golden/make_backbones.py.
 
-#include "piddm/core/safetensors.h"
+#include "piddm/files/safetensors.h"
 #include "piddm/model/network_registry.h"
 #include "piddm/model/student.h"
 #include "piddm/model/weights.h"

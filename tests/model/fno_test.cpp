@@ -1,6 +1,6 @@
 #include "piddm/model/fno.h"
 
-#include "piddm/core/safetensors.h"
+#include "piddm/files/safetensors.h"
 #include "piddm/model/weights.h"
 #include "tests/model/gradient.h"
 

@@ -1,6 +1,6 @@
 #include "piddm/model/model.h"
 
-#include "piddm/core/safetensors.h"
+#include "piddm/files/safetensors.h"
 #include "piddm/model/student.h"
 #include "piddm/model/weights.h"
 #include "tests/testing.h"

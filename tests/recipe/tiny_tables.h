@@ -7,7 +7,7 @@
 #include <string>
 
 #include "piddm/core/config.h"
-#include "piddm/recipe/table_options.h"
+#include "piddm/tables/table_options.h"
 
 namespace piddm::testing {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "piddm/recipe/entries.h"
+#include "piddm/tables/entries.h"
 #include "tests/recipe/tiny_tables.h"
 #include "tests/testing.h"
 

@@ -1,0 +1,298 @@
+#include "piddm/data/check/data_check.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "piddm/files/sha256.h"
+#include "piddm/core/stopwatch.h"
+#include "piddm/data/data_file.h"
+#include "piddm/data/check/law_check.h"
+#include "piddm/data/check/own_floor.h"
+#include "piddm/data/check/parameter_fit.h"
+#include "piddm/data/statistics.h"
+
+namespace piddm {
+
+namespace {
+
+constexpr double kFloorFactor = 2, kPointFactor = 10, kLargestZ = 5, kConstraintLimit = 1e-5;
+constexpr double kParameterTolerance = 1e-3, kParameterErrors = 5, kSameCoefficient = 1e-6;
+constexpr int64_t kBatch = 64, kFewestForLaw = 16, kFirst = 64, kOutstanding = 16, kTimed = 4, kFitted = 16, kWorst = 5;
+
+json make_check(const std::string& name, double value, const json& limit, const std::string& note = "") {
+  const bool pass = limit.is_null() ? std::isfinite(value) : value <= limit.get<double>();
+  return {{"name", name}, {"value", value}, {"limit", limit}, {"pass", pass}, {"note", note}};
+}
+
+double count(const Tensor& condition) { return static_cast<double>(condition.sum().item<int64_t>()); }
+
+std::string number_text(const json& value) {
+  return value.is_number() ? fmt::format("{:.4g}", value.get<double>()) : "-";
+}
+
+class Check {
+ public:
+  Check(const Dataset& data, const Pde& pde, const CheckOptions& options) : data_(data), pde_(pde), options_(options) {}
+
+  json run() {
+    check_digest();
+    if (check_finite_values()) {
+      describe_channels();
+      check_values();
+      check_seed();
+      check_law();
+      statistics_ = residual_statistics(pde_, data_.fields);
+      constraint_ = constraint_error(pde_, data_.fields);
+      own_ = compare_with_references(pde_, data_.fields, choose_samples());
+      check_means();
+      check_samples();
+      check_parameters();
+      check_constraint();
+    }
+    const bool pass =
+        std::all_of(checks_.begin(), checks_.end(), [](const json& c) { return c.at("pass").get<bool>(); });
+    return {{"pass", pass},          {"n", data_.size()}, {"resolved", own_.samples.size()},
+            {"channels", channels_}, {"checks", checks_}, {"worst", worst_}};
+  }
+
+ private:
+  void add(const std::string& name, double value, const json& limit, const std::string& note = "") {
+    checks_.push_back(make_check(name, value, limit, note));
+  }
+
+  /// Samples ([N] bool) for which something does not hold: none may.
+  void add_count(const std::string& name, const Tensor& bad) {
+    const double bad_samples = count(bad);
+    const auto note = bad_samples == 0 ? "" : fmt::format("first: sample {}", bad.nonzero()[0].item<int64_t>());
+    add(name, bad_samples, 0, note);
+  }
+
+  void check_digest() {
+    if (options_.file.empty()) return;
+    const auto kept = read_digest(options_.file);
+    if (!kept.empty()) add("SHA-256 other than the one kept", sha256_file(options_.file) == kept ? 0 : 1, 0);
+  }
+
+  bool check_finite_values() {
+    const auto broken = data_.fields.isfinite().logical_not();
+    const auto at = broken.nonzero();
+    std::string note;
+    if (at.size(0) > 0)
+      note = fmt::format("first: channel '{}', sample {}",
+                         data_.channels[static_cast<size_t>(at[0][1].item<int64_t>())], at[0][0].item<int64_t>());
+    add("non-finite values", static_cast<double>(at.size(0)), 0, note);
+    return at.size(0) == 0;
+  }
+
+  void describe_channels() {
+    const auto statistics = channel_statistics(data_.fields);
+    for (size_t c = 0; c < statistics.size(); ++c)
+      channels_.push_back({{"name", data_.channels[c]},
+                           {"min", statistics[c].min},
+                           {"max", statistics[c].max},
+                           {"mean", statistics[c].mean},
+                           {"std", statistics[c].std}});
+  }
+
+  void check_values() {
+    for (size_t c = 0; c < pde_.channels().size(); ++c) {
+      const auto& channel = pde_.channels()[c];
+      const auto x = data_.fields.select(1, static_cast<int64_t>(c));
+      if (channel.two_valued) {
+        const auto [low, high] = *channel.two_valued;
+        add_count(fmt::format("{}: samples with values other than {} and {}", channel.name, low, high),
+                  x.ne(low).logical_and(x.ne(high)).flatten(1).any(1));
+      }
+      if (channel.scalar)
+        add_count(channel.name + ": samples in which it is not constant",
+                  x.ne(x.slice(1, 0, 1).slice(2, 0, 1)).flatten(1).any(1));
+    }
+    std::vector<Tensor> changed;
+    for (int64_t first = 0; first < data_.size(); first += kBatch) {
+      const auto a = pde_.coefficients(data_.fields.slice(0, first, first + kBatch)).to(torch::kFloat64);
+      const auto size = a.square().mean({2, 3}, true).sqrt();
+      const auto moved = (pde_.admissible(a).coefficients - a).abs();
+      changed.push_back(moved.gt(kSameCoefficient * size).flatten(1).any(1));
+    }
+    add_count("samples with inadmissible coefficients", torch::cat(changed));
+  }
+
+  bool declares(const char* key) const { return data_.description.contains(key); }
+
+  void check_seed() {
+    const auto& d = data_.description;
+    if (!declares("law") || !declares("seed") || !declares("first")) return;
+    if (!d.at("seed").is_number_integer() || !d.at("first").is_number_integer()) return;
+    const auto seed = d.at("seed").get<uint64_t>();
+    const auto other = count_other_coefficients(pde_, data_.fields, seed, d.at("first").get<int64_t>());
+    add(fmt::format("coefficients other than those of seed {}", seed), static_cast<double>(other), 0);
+  }
+
+  void check_law() {
+    const bool judged = declares("law") && data_.size() >= kFewestForLaw;
+    for (const auto& score : compare_with_law(pde_, data_.fields))
+      add(fmt::format("{}: {}, |z| against the law", score.channel, score.statistic), std::abs(score.z),
+          judged ? json(kLargestZ) : json(nullptr), fmt::format("{:.4g}, law {:.4g}", score.data, score.law));
+  }
+
+  double seconds_a_sample() const {
+    const int64_t n = std::min(kTimed, data_.size());
+    const auto x = data_.fields.narrow(0, 0, n).to(torch::kFloat64);
+    const Stopwatch watch;
+    try {
+      reference_samples(pde_, x);
+    } catch (const Error&) {
+      return 0;  // told by compare_with_references
+    }
+    return watch.seconds() / static_cast<double>(n);
+  }
+
+  std::vector<int64_t> choose_samples() {
+    const int64_t n = data_.size();
+    std::set<int64_t> chosen;
+    const bool every = options_.all || n <= kFirst || seconds_a_sample() * static_cast<double>(n) <= options_.seconds;
+    for (int64_t i = 0; i < (every ? n : kFirst); ++i) chosen.insert(i);
+    if (!every)
+      for (const auto& score :
+           {statistics_.pde_error, statistics_.residual, statistics_.peak, statistics_.boundary, constraint_}) {
+        if (!score.defined()) continue;
+        const auto order = score.argsort(0, true);
+        for (int64_t k = 0; k < std::min(kOutstanding, n); ++k) chosen.insert(order[k].item<int64_t>());
+      }
+    return {chosen.begin(), chosen.end()};
+  }
+
+  void check_means() {
+    const auto& floor = own_.floor;
+    const bool known = floor.pde_error.defined();
+    const double squares = kFloorFactor * kFloorFactor;
+    const auto row = [&](const std::string& name, double value, double floor_value, double factor) {
+      add(name, value, known ? json(factor * floor_value) : json(nullptr),
+          known ? fmt::format("floor {:.4g}", floor_value) : "no floor");
+    };
+    row("pde_error", statistics_.mean_pde_error(), known ? floor.mean_pde_error() : 0, squares);
+    row("rel_residual", statistics_.rel_residual(), known ? floor.rel_residual() : 0, kFloorFactor);
+    if (statistics_.boundary.defined()) add("boundary error, mean square", statistics_.mean_boundary_error(), nullptr);
+  }
+
+  /// The largest of a score over the samples; remembers which samples it speaks against.
+  void add_score(const std::string& name, const Tensor& score, double limit) {
+    const auto worst = score.argmax().item<int64_t>();
+    const double beyond = count(score.le(limit).logical_not());
+    auto note = fmt::format("sample {}", own_.samples[static_cast<size_t>(worst)]);
+    if (beyond > 0) note += fmt::format("; {:.0f} of {} beyond", beyond, score.size(0));
+    if (!own_.failure.empty()) note += "; " + own_.failure;
+    add(name, score[worst].item<double>(), limit, note);
+    const auto severity = score / limit;
+    if (!severity_.defined()) severity_ = torch::zeros_like(severity);
+    blamed_.resize(own_.samples.size());
+    for (int64_t k = 0; k < severity.size(0); ++k) {
+      if (severity[k].item<double>() <= severity_[k].item<double>()) continue;
+      severity_[k] = severity[k];
+      blamed_[static_cast<size_t>(k)] = name;
+    }
+  }
+
+  void check_samples() {
+    if (own_.samples.size() < static_cast<size_t>(data_.size()))
+      add("samples solved again", static_cast<double>(own_.samples.size()), nullptr,
+          "the first ones and those that stand out; --all takes every one");
+    add_score("worst residual over that of u*(a)", own_.residual, kFloorFactor);
+    if (statistics_.boundary.defined())
+      add_score("worst boundary error over that of u*(a)", own_.boundary, kFloorFactor);
+    add_score("worst hard constraint over that of u*(a)", own_.constraint, kFloorFactor);
+    add_score("worst distance to u*(a), relative", own_.distance, options_.tolerance);
+    add_score("worst distance at one point, relative", own_.point, kPointFactor * options_.tolerance);
+    const auto order = severity_.argsort(0, true);
+    for (int64_t k = 0; k < std::min(kWorst, order.size(0)); ++k) {
+      const auto at = static_cast<size_t>(order[k].item<int64_t>());
+      worst_.push_back({{"sample", own_.samples[at]},
+                        {"severity", severity_[order[k].item<int64_t>()].item<double>()},
+                        {"check", blamed_[at]}});
+    }
+  }
+
+  void check_parameters() {
+    if (!own_.failure.empty()) return;
+    const auto x = data_.fields.slice(0, 0, kFitted).to(torch::kFloat64);
+    Tensor references;
+    for (const auto& parameter : pde_.parameters()) {
+      if (!parameter.choices.empty()) continue;
+      if (!references.defined()) references = reference_samples(pde_, x);
+      add_fit(parameter, fit_parameter(pde_, parameter, x, references));
+    }
+  }
+
+  void add_fit(const Parameter& parameter, const ParameterFit& fit) {
+    const double declared = parameter.value.get<double>();
+    const auto name = fmt::format("parameter {}: fitted - declared", parameter.name);
+    if (!fit.visible) return add(name, 0, nullptr, "the residual does not show it");
+    if (!fit.determined) return add(name, std::numeric_limits<double>::infinity(), 0, "no value fits the data");
+    const double limit =
+        std::max(kParameterTolerance * std::max(std::abs(declared), 1e-3), kParameterErrors * fit.standard_error);
+    add(name, std::abs(fit.value - declared), limit,
+        fmt::format("fitted {:.6g} +- {:.1g}, declared {:.6g}", fit.value, fit.standard_error, declared));
+    checks_.back()["fitted"] = fit.value;
+    checks_.back()["standard_error"] = fit.standard_error;
+    checks_.back()["declared"] = declared;
+  }
+
+  void check_constraint() {
+    if (!options_.constraint) return;
+    double worst = 0;
+    int64_t sample = 0;
+    for (int64_t first = 0; first < data_.size(); first += kBatch) {
+      const auto x = data_.fields.slice(0, first, first + kBatch).to(torch::kFloat64);
+      const auto size = pde_.solution(x).square().mean({1, 2, 3}).sqrt().clamp_min(1e-300);
+      const auto error = options_.constraint->error(x).sqrt() / size;
+      const auto at = error.argmax().item<int64_t>();
+      if (error[at].item<double>() <= worst) continue;
+      worst = error[at].item<double>();
+      sample = first + at;
+    }
+    add("worst given constraint, relative", worst, kConstraintLimit, fmt::format("sample {}", sample));
+  }
+
+  const Dataset& data_;
+  const Pde& pde_;
+  const CheckOptions& options_;
+  ResidualStatistics statistics_;
+  Tensor constraint_;  // [N], relative violation of the PDE's hard constraint
+  OwnFloor own_;
+  Tensor severity_;                  // [K]
+  std::vector<std::string> blamed_;  // the check behind it
+  json channels_ = json::array(), checks_ = json::array(), worst_ = json::array();
+};
+
+}  // namespace
+
+json check_dataset(const Dataset& dataset, const Pde& pde, const CheckOptions& options) {
+  const torch::NoGradGuard no_grad;
+  check_fields(dataset, pde);
+  return Check(dataset, pde, options).run();
+}
+
+std::string format_check(const json& check) {
+  std::string text = fmt::format("{:<10} {:>12} {:>12} {:>12} {:>12}\n", "channel", "min", "max", "mean", "std");
+  for (const auto& c : check.at("channels"))
+    text +=
+        fmt::format("{:<10} {:>12} {:>12} {:>12} {:>12}\n", c.at("name").get<std::string>(), number_text(c.at("min")),
+                    number_text(c.at("max")), number_text(c.at("mean")), number_text(c.at("std")));
+  text += fmt::format("\n{:<46} {:>12} {:>12}\n", "check", "value", "limit");
+  for (const auto& c : check.at("checks"))
+    text += fmt::format("{:<46} {:>12} {:>12}  {:<6} {}\n", c.at("name").get<std::string>(), number_text(c.at("value")),
+                        number_text(c.at("limit")),
+                        !c.at("pass").get<bool>() ? "FAILED"
+                        : c.at("limit").is_null() ? "-"
+                                                  : "ok",
+                        c.at("note").get<std::string>());
+  if (!check.at("worst").empty()) text += fmt::format("\n{:<10} {:>12}  {}\n", "sample", "of limit", "worst in");
+  for (const auto& w : check.at("worst"))
+    text += fmt::format("{:<10} {:>12}  {}\n", w.at("sample").get<int64_t>(), number_text(w.at("severity")),
+                        w.at("check").get<std::string>());
+  return text + fmt::format("\n{} samples, {} solved again: {}\n", check.at("n").get<int64_t>(),
+                            check.at("resolved").get<int64_t>(), check.at("pass").get<bool>() ? "ok" : "FAILED");
+}
+
+}  // namespace piddm

@@ -1,0 +1,74 @@
+#pragma once
+// How one channel of a data set is made from an array of someone else's file.
+//
+// The axes of an array are named by letters: n samples, m a second sample axis (samples are numbered n-major), x, y, t,
+// c anything else, 1 an axis of one entry, q a square x-y grid flattened to one axis. In the data set H is x, and W is t
+// where some channel has an unpicked t, else y. Axes a channel does not have are repeated: a Burgers initial state "nx"
+// fills all t, a scalar "n" a whole field. Axes other than n, m, x and W must be picked: "u[t=-1]" is the last frame.
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "piddm/data/formats/array_file.h"
+
+namespace piddm {
+
+/// Arrays of several files that together hold the same samples; the names are all different.
+class ArraySet {
+ public:
+  void add(ArrayFilePtr file);
+  bool has(const std::string& name) const { return owners_.count(name) > 0; }
+  bool overlaps(const ArrayFile& file) const;
+  std::vector<std::string> names() const;
+  const ArrayInfo& info(const std::string& name) const;  ///< a DataError with the nearest name
+  Tensor read(const std::string& name, const std::vector<Slice>& slices = {}) const;
+  const json& attributes() const { return attributes_; }
+  const std::vector<ArrayFilePtr>& files() const { return files_; }
+
+  /// Whether a part of every array costs less than all of it.
+  bool reads_parts() const;
+
+  /// The files' names, for messages.
+  std::string origin() const;
+
+ private:
+  std::vector<ArrayFilePtr> files_;
+  std::map<std::string, ArrayFilePtr> owners_;
+  json attributes_ = json::object();
+};
+
+struct ChannelRule {
+  std::string channel;
+  std::string key = {};                ///< array; empty: constant
+  std::string axes = {};               ///< empty: n, nx, nxy or nxyt by rank
+  std::map<char, int64_t> picks = {};  ///< index on an axis, negative from its end
+  double constant = 0;
+  std::function<Tensor(const Tensor&)> transform = {};  ///< of [N,M,H,W] float64, e.g. a forcing to its phase
+
+  /// "u[t=-1] (nxyt)" or "0.785398": how descriptions show it.
+  std::string text() const;
+};
+
+/// "u=sol,a=coeff[t=0],phi=0.785" (a key map) with axes "nxy" or "u=ntx,a=nx"; a UsageError names what is wrong.
+std::vector<ChannelRule> parse_rules(const std::string& map, const std::string& axes);
+
+/// Sizes all channels of a data set share. 0: no array has that axis.
+struct Extent {
+  int64_t n = 0, m = 0, h = 0, w = 0;
+  char w_axis = 'y';
+  int64_t samples() const { return std::max<int64_t>(n, 1) * std::max<int64_t>(m, 1); }
+};
+
+/// A DataError names the array that does not fit its axes or the others' sizes.
+Extent measure(const ArraySet& arrays, std::vector<ChannelRule>& rules);
+
+/// The channel for samples first..first+count-1 with every stride-th point: [count, H, W] float64.
+Tensor evaluate(const ChannelRule& rule, const ArraySet& arrays, const Extent& extent, int64_t first, int64_t count,
+                int64_t stride_h, int64_t stride_w);
+
+}  // namespace piddm

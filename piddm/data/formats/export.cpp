@@ -1,0 +1,38 @@
+#include "piddm/data/formats/export.h"
+
+#include "piddm/data/formats/hdf5.h"
+#include "piddm/data/formats/well.h"
+
+namespace piddm {
+
+namespace {
+
+Hdf5Content plain_content(const Dataset& dataset, torch::ScalarType dtype) {
+  Hdf5Content content;
+  auto description = dataset.description;
+  description["channels"] = dataset.channels;
+  description["n"] = dataset.size();
+  description["grid"] = dataset.fields.size(2);
+  content.attributes[""]["description"] = description.dump();
+  for (size_t c = 0; c < dataset.channels.size(); ++c)
+    content.arrays.emplace_back(dataset.channels[c], dataset.fields.select(1, static_cast<int64_t>(c)).to(dtype));
+  return content;
+}
+
+}  // namespace
+
+void export_dataset(const std::filesystem::path& path, const Dataset& dataset, ExportFormat format,
+                    torch::ScalarType dtype) {
+  const auto extension = format == ExportFormat::npz ? ".npz" : ".safetensors";
+  switch (format) {
+    case ExportFormat::hdf5:
+      return write_hdf5(path, plain_content(dataset, dtype));
+    case ExportFormat::well:
+      return write_hdf5(path, well_content(dataset, dtype));
+    default:
+      require<UsageError>(path.extension() == extension, "{}: the name must end in {}", path.string(), extension);
+      return save_dataset(path, dataset, dtype);
+  }
+}
+
+}  // namespace piddm

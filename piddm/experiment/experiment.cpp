@@ -1,0 +1,158 @@
+#include "piddm/experiment/experiment.h"
+
+#include "piddm/core/config.h"
+#include "piddm/core/device.h"
+#include "piddm/core/log.h"
+#include "piddm/plot/plot.h"
+#include "piddm/model/network_registry.h"
+#include "piddm/model/weights.h"
+#include "piddm/experiment/run_origin.h"
+
+namespace piddm {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+json provenance(const Experiment& experiment, const TrainSummary& summary) {
+  return {
+      {"experiment", write_fields(experiment)}, {"machine", describe_machine()},          {"steps", summary.steps},
+      {"best_step", summary.best_step},         {"stopped_early", summary.stopped_early}, {"seconds", summary.seconds}};
+}
+
+/// Trains the model's network and leaves the model in RUN/model, its snapshots in RUN/snapshots/STEP, its curves in RUN/curves.png.
+void train_model(Model& model, Objective& objective, const TrainOptions& options, const Experiment& experiment,
+                 RunFolder& run, const std::string& label) {
+  const auto keep = [&](const TrainSummary& so_far, const TensorMap& average) {
+    Model snapshot = clone_model(model);
+    load_weights(*snapshot.network, average, "moving average");
+    snapshot.provenance.update(provenance(experiment, so_far));
+    fs::create_directories(run.path() / "snapshots");
+    save_model(run.path() / "snapshots" / std::to_string(so_far.steps), snapshot);
+  };
+  model.provenance.update(provenance(experiment, train(*model.network, objective, options, run, label, keep)));
+  save_model(run.path() / "model", model);
+  plot_training(run.path(), run.path() / "curves.png");
+}
+
+std::unique_ptr<Objective> teacher_objective(const Experiment& experiment, const Model& model, const Tensor& data) {
+  const auto seed = static_cast<uint64_t>(experiment.seed);
+  const int64_t batch = experiment.train.batch;
+  if (experiment.pidm.lambda == 0 && !experiment.pidm.watch)
+    return std::make_unique<FlowMatching>(*model.network, model.process, data, batch, seed, experiment.times);
+  return std::make_unique<Pidm>(*model.network, model.process, data, batch, seed, model.pde, model.normalizer,
+                                experiment.pidm, experiment.times);
+}
+
+/// One round of reflow: a teacher with straighter trajectories between the same ends.
+Model reflow_round(const Experiment& experiment, const Model& previous, const fs::path& out, const fs::path& pair_cache,
+                   bool resume) {
+  const auto& o = experiment.distill;
+  const auto seed = static_cast<uint64_t>(experiment.seed);
+  Model model = clone_model(previous);
+  model.process = process_registry().at("linear")();
+  model.provenance = {{"teacher", previous.provenance}};
+  return in_run(out, origin_of_reflow(previous), experiment, resume, [&](RunFolder& run) {
+    PairSource pairs(previous, seed, o.pairs, pair_cache);
+    Reflow objective(*model.network, pairs, o.reflow, seed);
+    train_model(model, objective, o.reflow.train, experiment, run, out.filename().string());
+    return model;
+  });
+}
+
+}  // namespace
+
+Experiment parse_experiment(const json& config) {
+  Experiment experiment;
+  read_fields(config, experiment);
+  require<UsageError>(experiment.seed >= 0 && experiment.data.seed >= 0, "seeds must not be negative");
+  objective_registry().at(experiment.distill.objective);
+  check_student_network(experiment.distill);
+  check_loss(experiment.distill.loss);
+  return experiment;
+}
+
+Experiment load_experiment(const std::string& name, const std::vector<std::string>& settings) {
+  json config = load_config(name);
+  for (const auto& setting : settings) apply_setting(config, setting);
+  return parse_experiment(config);
+}
+
+Dataset training_data(const Experiment& experiment) {
+  if (!experiment.data.path.empty()) return load_dataset(experiment.data.path);
+  return make_dataset(*make_pde(experiment.pde), static_cast<uint64_t>(experiment.data.seed), 0, experiment.data.n);
+}
+
+Model train_teacher(const Experiment& experiment, const Dataset& data, const fs::path& out, torch::Device device,
+                    bool resume) {
+  Model model;
+  model.pde = make_pde(experiment.pde);
+  check_matches(data, *model.pde);
+  require<DataError>(data.size() >= 2, "[{}] training needs at least 2 samples, got {}", model.pde->name(),
+                     data.size());
+  model.process = process_registry().at(experiment.process)();
+  model.normalizer = Normalizer::fit(data.fields, model.pde->channels());
+  model.network = network_from(experiment.model, model.pde->num_channels(), static_cast<uint64_t>(experiment.seed));
+  model.network->to(device);
+
+  return in_run(out, origin_of_teacher(data.fields), experiment, resume, [&](RunFolder& run) {
+    const auto objective = teacher_objective(experiment, model, model.normalizer.to_network(data.fields).to(device));
+    auto options = experiment.train;
+    if (experiment.pidm.lambda > 0) options.precision = experiment.pidm.precision;
+    train_model(model, *objective, options, experiment, run, "train teacher");
+    return model;
+  });
+}
+
+Experiment with_own_objective(Experiment experiment) {
+  const DistillOptions usual;
+  auto& o = experiment.distill;
+  if (reflow_rounds(o.objective) == 0) o.reflow = usual.reflow;
+  if (o.objective != "dmd") o.dmd = usual.dmd;
+  if (o.objective != "dmd2") o.dmd2 = usual.dmd2;
+  if (o.objective != "consistency") o.consistency = usual.consistency;
+  return experiment;
+}
+
+Model distill_student(const Experiment& experiment, const Model& teacher, const fs::path& out,
+                      const fs::path& pair_cache, bool resume, const std::string& label) {
+  require<UsageError>(teacher.kind == ModelKind::teacher,
+                      "--teacher: this model is a student; distillation starts from a teacher");
+  const auto& o = experiment.distill;
+  const auto seed = static_cast<uint64_t>(experiment.seed);
+  make_student(teacher, o, seed);  // its errors before there is a run folder
+  const int64_t rounds = reflow_rounds(o.objective);
+  const auto cache_of = [&](int64_t round) {
+    return round == 0 ? pair_cache : pair_cache / fmt::format("reflow-{}", round);
+  };
+  return in_run(out, origin_of_student(teacher), experiment, resume, [&](RunFolder& run) {
+    Model source = teacher;
+    for (int64_t round = 1; round <= rounds; ++round)
+      source = reflow_round(experiment, source, out / fmt::format("reflow-{}", round), cache_of(round - 1), resume);
+
+    Model model = make_student(source, o, seed);
+    model.provenance = {{"teacher", teacher.provenance}};
+    const Student student(model);
+    PairSource pairs(source, seed, o.pairs, cache_of(rounds));
+    const auto objective = objective_registry().at(o.objective)({student, model, source, pairs, o, seed});
+    train_model(model, *objective, o.train, experiment, run, label);
+    return model;
+  });
+}
+
+void plot_training(const fs::path& run, const fs::path& png) {
+  const auto rows = RunFolder::read_metrics(run);
+  std::vector<Curve> curves;
+  for (const char* name : {"loss", "sample", "dmd", "consistency", "critic", "pde_error", "held_out"}) {
+    Curve curve{name};
+    for (const auto& row : rows)
+      if (row.contains(name)) {
+        curve.x.push_back(row.at("step"));
+        curve.y.push_back(row.at(name));
+      }
+    if (!curve.x.empty()) curves.push_back(curve);
+  }
+  line_chart(curves, "training of " + run.filename().string(), "step", "loss", true).write_png(png);
+}
+
+}  // namespace piddm

@@ -1,0 +1,83 @@
+#pragma once
+// One experiment: everything `piddm train` and `piddm distill` need, as one config. Presets are files of this form.
+
+#include <filesystem>
+#include <string>
+
+#include "piddm/data/dataset.h"
+#include "piddm/distill/objectives.h"
+#include "piddm/model/model.h"
+#include "piddm/solve/methods/piddm.h"
+#include "piddm/train/pidm.h"
+#include "piddm/train/trainer.h"
+
+namespace piddm {
+
+struct DataOptions {
+  std::string path;
+  int64_t n = 10000;
+  int64_t seed = 0;
+  template <class V>
+  void fields(V&& f) {
+    f("path", path, "training data; empty: generated from the PDE's law");
+    f("n", n, "samples to generate");
+    f("seed", seed, "seed of the generated data");
+  }
+};
+
+struct Experiment {
+  int64_t seed = 0;
+  PdeOptions pde;
+  DataOptions data;
+  json model = {{"type", "fno"}};
+  std::string process = "linear";
+  Spacing times = Spacing::uniform;
+  TrainOptions train;
+  PidmOptions pidm;
+  DistillOptions distill;
+  PiddmOptions solve;
+
+  template <class V>
+  void fields(V&& f) {
+    f("seed", seed, "seed of everything but the data");
+    f("pde", pde, "the PDE and its grid");
+    f("data", data, "training data");
+    f("model", model, "network: type = \"fno\", and its options");
+    f("process", process, "diffusion process");
+    f("times", times,
+      "times of the teacher's training: uniform, or quadratic: more of them at the noisy end (train/flow_matching.h)");
+    f("train", train, "training of the teacher");
+    f("pidm", pidm, "residual of the clean estimate in the teacher's training");
+    f("distill", distill, "distillation of the student");
+    f("solve", solve, "defaults for generation and tasks with the student");
+  }
+};
+
+/// Number of the first held-out sample: far from the training samples in the same stream.
+constexpr int64_t kHeldOutFirst = 1'000'000;
+
+/// A preset or file with settings "key=value" on top, read strictly.
+Experiment load_experiment(const std::string& name, const std::vector<std::string>& settings);
+Experiment parse_experiment(const json& config);
+
+/// The experiment with the usual settings of every objective but its own, so that students do not depend on what they do not use.
+Experiment with_own_objective(Experiment experiment);
+
+/// The data the experiment asks for: read, or generated.
+Dataset training_data(const Experiment& experiment);
+
+/// Trains a teacher in the run folder `out` (continued if it holds a run and `resume` is set) and leaves it in out/model, and what it was at the
+/// steps train.snapshots in out/snapshots/STEP, each a model of its own.
+Model train_teacher(const Experiment& experiment, const Dataset& data, const std::filesystem::path& out,
+                    torch::Device device, bool resume);
+
+/// Distils a student of `teacher` likewise. `pair_cache` may be shared by several students of one teacher. Where the objective begins with rounds of
+/// reflow, these are runs of their own in out/reflow-1, ..., each with a teacher in it.
+Model distill_student(const Experiment& experiment, const Model& teacher, const std::filesystem::path& out,
+                      const std::filesystem::path& pair_cache, bool resume,
+                      const std::string& label = "distil student");
+
+/// The curves of RUN/metrics.jsonl as a PNG.
+void plot_training(const std::filesystem::path& run, const std::filesystem::path& png);
+
+}  // namespace piddm

@@ -1,0 +1,51 @@
+#include "piddm/solve/methods/dflow.h"
+
+#include "piddm/core/log.h"
+#include "piddm/solve/batching.h"
+
+namespace piddm {
+
+DflowMethod::DflowMethod(const Model& model, const DflowOptions& options)
+    : BatchedMethod("dflow", model, ModelKind::teacher, options.batch),
+      options_(options),
+      trajectory_(model, options.steps, options.segment, options.spacing) {
+  require<UsageError>(options.task.iterations >= 1, "method.task.iterations: must be at least 1, got {}",
+                      options.task.iterations);
+  if (options.lambda < 0) options_.lambda = trained_lambda(model);
+}
+
+Tensor DflowMethod::loss(const Tensor& z, const Known& known) const {
+  const auto mixed = options_.hard ? with_known(known, z) : z;
+  const auto residual = options_.lambda * residual_term(model_, mixed, options_.boundary);
+  return known ? known->misfit(z) + residual : residual;
+}
+
+Evaluation DflowMethod::evaluate(const Tensor& noise, const Known& known) {
+  return trajectory_.evaluate(noise, [&](const Tensor& z) { return loss(z, known); });
+}
+
+Tensor DflowMethod::sample(const Batch& batch) {
+  bool finite = true;
+  const int64_t before = trajectory_.recomputed();
+  const BatchObjective objective = [&](const Tensor& e) {
+    auto evaluation = evaluate(e, batch.known);
+    finite = finite && all_finite(evaluation.value);
+    advance();
+    return evaluation;
+  };
+  const auto e = minimize_latents(objective, noise(batch), options_.task);
+  recomputed_ += trajectory_.recomputed() - before;
+  if (!finite) spdlog::warn("[dflow] some trajectories were not finite; the best noise found before is kept");
+  const WorkMeter output(*model_.network);
+  const auto z = trajectory_.end(e);
+  uncounted_ += output.spent().forward;
+  return options_.hard ? with_known(batch.known, z) : z;
+}
+
+int64_t DflowMethod::extra_bytes() const {
+  const int64_t state = 4 * model_.pde->num_channels() * model_.pde->grid() * model_.pde->grid();
+  const int64_t segment = options_.segment == 0 ? options_.steps : options_.segment;
+  return options_.steps / segment * state + (segment - 1) * bytes_per_sample(model_, true);
+}
+
+}  // namespace piddm

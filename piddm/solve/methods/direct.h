@@ -1,0 +1,62 @@
+#pragma once
+// No network: the sample itself is optimised on misfit and residual,
+//
+//   min_z  ||M (z - z')||^2 + lambda E(z) + ridge mean(z^2),   from the mean field z = 0, in network units, float64
+//
+// with the misfit of target.h; exact values are put in place before E is taken and stay in the result (hard). E is the mean over the rows of
+// (row / its RMS gradient)^2: how far the sample is from meeting the equation, in network units. Where a PDE has a fast solver and u is mostly
+// unknown, the rows of the residual are replaced by L^-1 r / std(u), the error of u they stand for. Boundary and initial conditions are rows too.
+//
+// From z = 0 L-BFGS moves in the row space of the linearised equations: of all fields that meet a linear problem it finds the one nearest to the
+// mean field. That is all the prior there is, so expect little where observations are few.
+
+#include "piddm/solve/methods/equation_rows.h"
+#include "piddm/solve/methods/latents.h"
+#include "piddm/solve/method.h"
+#include "piddm/solve/task/target.h"
+
+namespace piddm {
+
+struct DirectOptions {
+  LatentOptimizer optimizer = LatentOptimizer::lbfgs;
+  int64_t iterations = 500;
+  double step = 0.05;
+  double lambda = 1;
+  double ridge = 0;
+  bool precondition = true;
+  bool hard = true;
+  int64_t batch = 32;
+
+  template <class V>
+  void fields(V&& f) {
+    f("optimizer", optimizer, "lbfgs (strong Wolfe, per sample), adam or gd");
+    f("iterations", iterations, "evaluations of the objective");
+    f("step", step, "step size of adam and gd");
+    f("lambda", lambda, "weight of the residual");
+    f("ridge", ridge, "weight of the mean square of the field in network units");
+    f("precondition", precondition,
+      "measure the residual by the solution error it stands for, where the PDE has a fast solver and u is mostly "
+      "unknown");
+    f("hard", hard, "replace entries whose value is known exactly");
+    f("batch", batch, "samples optimised together; does not change the result");
+  }
+};
+
+class DirectMethod : public Method {
+ public:
+  DirectMethod(const Model& model, const DirectOptions& options);
+  static std::string refusal(Task task, const Pde& pde);
+
+  std::string name() const override { return "direct"; }
+  Samples generate(int64_t first, int64_t n, uint64_t seed) override;
+  Samples solve(const Observation& observation, uint64_t seed) override;
+
+ private:
+  Tensor minimum(const Target& target) const;
+
+  Model model_;
+  EquationRows rows_;
+  DirectOptions options_;
+};
+
+}  // namespace piddm

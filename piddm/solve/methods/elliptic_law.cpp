@@ -1,0 +1,64 @@
+#include "piddm/solve/methods/elliptic_law.h"
+
+#include <numbers>
+
+#include "piddm/numerics/sine_transform.h"
+#include "piddm/pde/helmholtz.h"
+
+namespace piddm {
+
+namespace {
+
+constexpr CgOptions kCg{.tolerance = 1e-9, .acceptable = 1e-4, .max_iterations = 20000, .patience = 3000};
+
+Tensor channel_mean(const Tensor& precision, int64_t channel) {
+  return precision.narrow(1, channel, 1).mean({1, 2, 3}, true);
+}
+
+}  // namespace
+
+EllipticLaw::EllipticLaw(const Poisson& pde) : pde_(pde) {
+  const int64_t n = pde.grid();
+  amplitude_ = GaussianField(n).amplitude() * static_cast<double>(n);
+  const Tensor k2 = torch::arange(n, torch::kFloat64).mul(std::numbers::pi).square();
+  decay_ = (k2.unsqueeze(1) + k2).clamp_min(std::numbers::pi * std::numbers::pi).pow(-2);
+  inside_ = torch::ones({n, n}, torch::kFloat64);
+  if (dynamic_cast<const Helmholtz*>(&pde)) inside_ = pde.given_boundary()[0].logical_not().to(torch::kFloat64);
+}
+
+Tensor EllipticLaw::apply(const Tensor& xi) const {
+  const Tensor a = inverse_cosine_transform(xi * amplitude_.to(xi.device())) * inside_.to(xi.device());
+  return torch::cat({pde_.solve(a), a}, 1);
+}
+
+Tensor EllipticLaw::transposed(const Tensor& x) const {
+  const Tensor a = (pde_.solve(x.narrow(1, 0, 1)) + x.narrow(1, 1, 1)) * inside_.to(x.device());
+  return cosine_transform(a) * amplitude_.to(x.device());
+}
+
+Tensor EllipticLaw::preconditioned(const Tensor& xi, const Tensor& precision) const {
+  const Tensor rate = channel_mean(precision, 1) + channel_mean(precision, 0) * decay_.to(xi.device());
+  return xi / (1 + amplitude_.to(xi.device()).square() * rate);
+}
+
+Tensor EllipticLaw::posterior(const NoisyValues& data, const PosteriorNoise& noise) const {
+  pde_.check_shape(data.values);
+  const GaussianMap map{[this](const Tensor& xi) { return apply(xi); },
+                        [this](const Tensor& x) { return transposed(x); }};
+  const auto preconditioner = [&](const Tensor& xi) { return preconditioned(xi, data.precision); };
+  return apply(condition_gaussian(map, data, preconditioner, noise, kCg).x);
+}
+
+NoisyValues EllipticLaw::with_stencils(const NoisyValues& data, const Tensor& known, double precision) const {
+  const Tensor u = known.narrow(1, 0, 1) * data.values.narrow(1, 0, 1), a = data.values.narrow(1, 1, 1);
+  const Tensor right =
+      torch::constant_pad_nd(pde_.residual(torch::cat({u, torch::zeros_like(u)}, 1)).interior, {1, 1, 1, 1});
+  const Tensor cross = torch::tensor({{0., 1., 0.}, {1., 1., 1.}, {0., 1., 0.}}, u.options()).view({1, 1, 3, 3});
+  const Tensor whole = torch::constant_pad_nd(torch::conv2d(known.narrow(1, 0, 1), cross) > 4.5, {1, 1, 1, 1});
+  const Tensor found = whole & (known.narrow(1, 1, 1) == 0);
+  const Tensor w = data.precision.narrow(1, 1, 1);
+  return {torch::cat({data.values.narrow(1, 0, 1), torch::where(found, right, a)}, 1),
+          torch::cat({data.precision.narrow(1, 0, 1), torch::where(found, torch::full_like(w, precision), w)}, 1)};
+}
+
+}  // namespace piddm

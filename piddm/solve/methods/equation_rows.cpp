@@ -1,0 +1,123 @@
+#include "piddm/solve/methods/equation_rows.h"
+
+#include <cmath>
+
+#include "piddm/core/interrupt.h"
+#include "piddm/numerics/conjugate_gradient.h"
+
+namespace piddm {
+
+namespace {
+
+constexpr int kStepHalvings = 6;
+constexpr double kRoundOff = 1e-13;  // of the violation: all equations are met
+constexpr double kGain = 0.9;        // of |h|^2: a step that leaves more has gained nothing
+constexpr uint64_t kProbeSeed = 1;
+
+Tensor squared_norm(const Tensor& x) { return x.square().sum({1, 2, 3}, true); }
+
+/// +1 and -1, the same for every sample.
+Tensor signs(const Tensor& like) {
+  const auto u = uniform(kProbeSeed, Stream::splits, 0, 1, {1, 1, like.size(3)}, torch::kFloat64);
+  return ((u < 0.5).to(torch::kFloat64) * 2 - 1).to(like.options()).expand_as(like).contiguous();
+}
+
+Tensor gradient(const Tensor& of, const Tensor& by, const Tensor& weights, bool create_graph) {
+  return torch::autograd::grad({of}, {by}, {weights}, /*retain_graph=*/true, create_graph)[0];
+}
+
+/// Whether most of the solution is free: then the fast solver stands for J J^T.
+bool solution_is_free(const Pde& pde, const Tensor& free) { return pde.solution(free).mean().item<double>() > 0.5; }
+
+Tensor newton_step(const EquationRows& rows, const LinearizedRows& at, const ProjectionOptions& options, bool fast) {
+  const Tensor eps = at.mean_square_row() * options.damping;
+  const auto normal = [&](const Tensor& p) {
+    throw_if_interrupted("projecting");
+    return at.product(at.transposed(p)) + eps * p;
+  };
+  const auto preconditioner = [&](const Tensor& r) { return fast ? rows.solve_normal(r) : r; };
+  const CgOptions cg{.tolerance = options.tolerance,
+                     .acceptable = INFINITY,
+                     .max_iterations = options.iterations,
+                     .patience = options.iterations};
+  return -at.transposed(conjugate_gradient(normal, preconditioner, at.value(), {}, cg).x);
+}
+
+}  // namespace
+
+EquationRows::EquationRows(PdePtr pde, Normalizer normalizer)
+    : pde_(std::move(pde)), normalizer_(std::move(normalizer)) {
+  const torch::NoGradGuard no_grad;
+  const auto r = pde_->residual(torch::ones({1, pde_->num_channels(), pde_->grid(), pde_->grid()}, torch::kFloat64));
+  height_ = r.interior.size(2);
+  width_ = r.interior.size(3);
+}
+
+Tensor EquationRows::operator()(const Tensor& z) const {
+  const auto r = pde_->residual(normalizer_.to_physical(z));
+  const auto inside = (r.interior * pde_->residual_scale()).flatten(1);
+  const auto all = r.boundary.defined() ? torch::cat({inside, r.boundary / normalizer_.std(0)}, 1) : inside;
+  return all.unsqueeze(1).unsqueeze(1);
+}
+
+Tensor EquationRows::interior(const Tensor& rows) const {
+  return rows.narrow(3, 0, height_ * width_).reshape({-1, 1, height_, width_});
+}
+
+Tensor EquationRows::boundary(const Tensor& rows) const {
+  const int64_t inside = height_ * width_;
+  return rows.narrow(3, inside, rows.size(3) - inside);
+}
+
+Tensor EquationRows::solve_normal(const Tensor& rows) const {
+  const double unit = pde_->residual_scale() * normalizer_.scale(0);
+  const auto inside = pde_->precondition(pde_->precondition(interior(rows))) / (unit * unit);
+  return torch::cat({inside.reshape({-1, 1, 1, height_ * width_}), boundary(rows)}, 3);
+}
+
+LinearizedRows::LinearizedRows(const EquationRows& rows, const Tensor& z, const Tensor& free) : free_(free) {
+  const torch::AutoGradMode with_grad(true);
+  z_ = z.detach().clone().requires_grad_();
+  rows_ = rows(z_);
+  value_ = rows_.detach();
+  dummy_ = torch::zeros_like(value_).requires_grad_();
+  pulled_ = gradient(rows_, z_, dummy_, true);
+  const auto probe = gradient(rows_, z_, signs(value_), false);
+  const auto count = static_cast<double>(value_.size(3));
+  whole_row_ = squared_norm(probe) / count;
+  free_row_ = squared_norm(free_ * probe) / count;
+}
+
+Tensor LinearizedRows::transposed(const Tensor& rows) const { return free_ * gradient(rows_, z_, rows, false); }
+
+Tensor LinearizedRows::product(const Tensor& direction) const {
+  return gradient(pulled_, dummy_, free_ * direction, false);
+}
+
+Projection project(const EquationRows& rows, const Tensor& start, const Tensor& free,
+                   const ProjectionOptions& options) {
+  const torch::NoGradGuard no_grad;
+  const bool fast = rows.pde().has_preconditioner() && solution_is_free(rows.pde(), free);
+  const auto violation = [](const Tensor& size, const LinearizedRows& at) {
+    return (size / static_cast<double>(at.value().size(3)) / at.whole_row().clamp_min(1e-300)).sqrt();
+  };
+  Tensor z = start.detach(), missed;
+  for (int64_t k = 0; k < options.newton; ++k) {
+    const LinearizedRows at(rows, z, free);
+    const Tensor before = squared_norm(at.value()), step = newton_step(rows, at, options, fast);
+    Tensor size = before, open = torch::ones_like(size, torch::kBool);
+    double factor = 1;
+    for (int i = 0; i < kStepHalvings && open.any().item<bool>(); ++i, factor /= 2) {
+      const Tensor candidate = z + factor * step, candidate_size = squared_norm(rows(candidate));
+      const Tensor better = open & (candidate_size < size);
+      z = torch::where(better, candidate, z);
+      size = torch::where(better, candidate_size, size);
+      open = open & better.logical_not();
+    }
+    missed = violation(size, at);
+    if (((missed <= kRoundOff) | (size > kGain * before)).all().item<bool>()) break;
+  }
+  return {z, missed.flatten()};
+}
+
+}  // namespace piddm

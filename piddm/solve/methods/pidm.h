@@ -1,0 +1,21 @@
+#pragma once
+// PIDM (Bastek et al., ICLR 2025): a diffusion model trained with the residual of its own clean estimate (train/pidm.h). Sampled like any
+// teacher; tasks by posterior sampling, as the paper pairs it.
+
+#include "piddm/solve/methods/teacher.h"
+
+namespace piddm {
+
+/// The teacher's options; the compute-matched comparison of the paper takes 300 steps.
+struct PidmMethodOptions : TeacherOptions {};
+
+class PidmMethod : public TeacherMethod {
+ public:
+  /// A UsageError for a model whose training had no residual term.
+  PidmMethod(const Model& model, const PidmMethodOptions& options);
+};
+
+/// Whether the experiment that made this model trained it with pidm.lambda > 0.
+bool trained_with_residual(const Model& model);
+
+}  // namespace piddm

@@ -1,0 +1,27 @@
+#pragma once
+// The tables and figures of the paper, and two of ours, as lists of entries for the workbench. What `piddm reproduce` runs (table_run.h).
+//
+// A new table is a function that returns a TableRecipe, and one line in the registry.
+
+#include "piddm/tables/table_options.h"
+
+namespace piddm {
+
+struct TableRecipe {
+  std::vector<std::string> columns;  ///< metrics shown; all are in report.json
+  std::function<std::vector<Entry>(const TableOptions&)> entries;
+  std::vector<std::string> takes =
+      {};                    ///< which of the options pdes, methods, tasks and settings choose among its entries
+  std::string reading = {};  ///< how to read it: a paragraph for the report
+  std::string reference =
+      {};  ///< rows are also given as multiples of this method's pde_error above the floor in the same PDE, task and setting; empty: not
+  std::function<void(Workbench&, const std::vector<Entry>&, const json& report, const std::filesystem::path& out)>
+      draw = {};
+};
+
+const Registry<TableRecipe()>& table_registry();
+
+/// The recipe's columns, with pde_error_ratio behind pde_error where it has a reference.
+std::vector<std::string> shown_columns(const TableRecipe& recipe);
+
+}  // namespace piddm

@@ -1,0 +1,125 @@
+#include "piddm/solve/task/sensor_list.h"
+
+#include <cmath>
+
+#include "tests/testing.h"
+#include "tests/tiny.h"
+
+namespace piddm {
+namespace {
+
+class SensorListTest : public ::testing::Test {
+ protected:
+  Observation read(const std::string& text, const Pde& pde) const {
+    testing::write_text(folder_ / "sensors.csv", text);
+    return read_sensor_csv(folder_ / "sensors.csv", pde);
+  }
+  Observation read(const std::string& text) const { return read(text, *pde_); }
+
+  testing::TempDir folder_;
+  PdePtr pde_ = testing::tiny_pde();
+};
+
+TEST_F(SensorListTest, ReadsPlacesValuesAndNoise) {
+  const auto o = read("# a comment\r\nvalue, channel ,j,i,sigma\r\n\r\n0.5,u,3,1,\n -2e-1 ,u,4,15,0.1\n12,a,0,0,0\n");
+  EXPECT_EQ(o.mask.sum().item<double>(), 3);
+  EXPECT_EQ(o.values[0][0][1][3].item<float>(), 0.5f);
+  EXPECT_EQ(o.values[0][0][15][4].item<float>(), -0.2f);
+  EXPECT_EQ(o.values[0][1][0][0].item<float>(), 12.f);
+  EXPECT_EQ(o.sigma[0][0][15][4].item<float>(), 0.1f);
+  EXPECT_EQ(o.sigma.sum().item<float>(), 0.1f);
+  EXPECT_FALSE(read("channel,i,j,value\nu,1,2,3").sigma.defined());
+}
+
+TEST_F(SensorListTest, SamplesAreCountedFromZero) {
+  const auto o = read("channel,i,j,value,sample\nu,1,2,3,1\nu,1,2,4,0\nu,0,0,5,2\n");
+  EXPECT_EQ(o.values.size(0), 3);
+  EXPECT_EQ(o.values[1][0][1][2].item<double>(), 3);
+  EXPECT_EQ(o.values[0][0][1][2].item<double>(), 4);
+  EXPECT_ERROR(read("channel,i,j,value,sample\nu,1,2,3,0\nu,1,2,4,2\n"), ExitCode::data, "sample 1 has no value");
+}
+
+TEST_F(SensorListTest, CoordinatesMeanTheNearestEntry) {
+  const auto darcy = read("channel,x,y,value\nu,0,1,1\nu,0.1,0.5,2\n");  // centres (i+1/2)/16
+  EXPECT_EQ(darcy.values[0][0][0][15].item<double>(), 1);
+  EXPECT_EQ(darcy.values[0][0][1][8].item<double>(), 2);
+  const auto heat = make_pde({.name = "heat", .grid = 16});  // x periodic of length 2 pi, nodes in t
+  const auto ring = read("channel,x,t,value\nu,6.2,1,1\nu,3.1416,0.5,2\nphi,,,0.7\n", *heat);
+  EXPECT_EQ(ring.values[0][0][0][15].item<double>(), 1);
+  EXPECT_EQ(ring.values[0][0][8][8].item<double>(), 2);
+  EXPECT_TRUE((ring.values[0][1] == 0.7f).all().item<bool>());  // a scalar is known everywhere or nowhere
+  EXPECT_TRUE((ring.mask[0][1] == 1).all().item<bool>());
+  const auto stefan = make_pde({.name = "stefan", .grid = 16});
+  EXPECT_EQ(read("channel,x,t,value\nu,1,0.1,1\n", *stefan).values[0][0][15][15].item<double>(), 1);
+}
+
+TEST_F(SensorListTest, NamesTheLineOfWhatIsWrong) {
+  const std::string head = "channel,i,j,value,sigma\n";
+  const auto expect = [&](const std::string& line, const std::string& text) {
+    EXPECT_ERROR(read(head + "u,0,0,1,0\n" + line + "\n"), ExitCode::data, text);
+  };
+  expect("u,16,0,1,0", "sensors.csv: line 3: i = 16 is outside the grid, whole numbers from 0 to 15");
+  expect("u,0,-1,1,0", "line 3: j = -1 is outside the grid");
+  expect("u,0,1.5,1,0", "line 3: j = 1.5 is outside the grid");
+  expect("u,0,nan,1,0", "line 3: j = nan is outside the grid");
+  expect("u,0,,1,0", "line 3: the place is missing");
+  expect("u,0,1,nan,0", "line 3: the value is not finite");
+  expect("u,0,1,,0", "line 3: value = '' is not a number");
+  expect("u,0,1,1x,0", "line 3: value = '1x' is not a number");
+  expect("u,0,1,1,-1", "line 3: sigma = -1 must be finite and not negative");
+  expect("w,0,1,1,0", "line 3: unknown channel 'w'");
+  expect("u,0,1,1", "line 3: 4 columns, the header has 5");
+  expect("u,0,0,2,0", "line 3: a second value of u at (0, 0); the first is in");
+  EXPECT_ERROR(read("channel,x,y,value\nu,1.01,0,1\n"), ExitCode::data, "line 2: x = 1.01 is outside the grid, 0 to 1");
+  EXPECT_ERROR(read("channel,i,j,value,sample\nu,1,1,1,-1\n"), ExitCode::data, "line 2: sample -1");
+  EXPECT_ERROR(read("channel,i,j,value,sample\nu,1,1,1,0.5\n"), ExitCode::data, "line 2: sample = 0.5");
+}
+
+TEST_F(SensorListTest, RefusesHeadersAndFiles) {
+  EXPECT_ERROR(read("channel,i,value\n"), ExitCode::data, "line 1: column 'j' is missing");
+  EXPECT_ERROR(read("channel,i,j,valve\n"), ExitCode::data, "unknown column 'valve'; did you mean 'value'");
+  EXPECT_ERROR(read("channel,i,j,value,i\n"), ExitCode::data, "column 'i' comes twice");
+  EXPECT_ERROR(read("channel,x,y,i,value\n"), ExitCode::data, "give places by");
+  EXPECT_ERROR(read("channel,i,j,value\n"), ExitCode::data, "sensors.csv: no values in it");
+  EXPECT_ERROR(read(""), ExitCode::data, "sensors.csv: no values in it");
+  EXPECT_ERROR(read_sensor_csv(folder_ / "none.csv", *pde_), ExitCode::data, "none.csv: no such file");
+}
+
+TEST_F(SensorListTest, ArraysNameTheEntry) {
+  const TensorMap good = {{"channel", torch::tensor({0, 1})},
+                          {"x", torch::tensor({0.1, 0.9}, torch::kFloat64)},
+                          {"y", torch::tensor({0.5, 0.5})},
+                          {"value", torch::tensor({0.25, 3.0})},
+                          {"sigma", torch::tensor({0.0, 0.5})}};
+  const auto o = sensors_from_arrays(good, "f.npz", *pde_);
+  EXPECT_EQ(o.values[0][1][14][8].item<double>(), 3);
+  EXPECT_EQ(o.sigma[0][1][14][8].item<double>(), 0.5);
+  auto bad = good;
+  bad["x"] = torch::tensor({0.1, 1.9}, torch::kFloat64);
+  EXPECT_ERROR(sensors_from_arrays(bad, "f.npz", *pde_), ExitCode::data, "f.npz: entry 1: x = 1.9 is outside the grid");
+  bad = good;
+  bad["channel"] = torch::tensor({0, 2});
+  EXPECT_ERROR(sensors_from_arrays(bad, "f.npz", *pde_), ExitCode::data, "entry 1: no channel number 2 in darcy");
+  bad = good;
+  bad["y"] = torch::tensor({0.5});
+  EXPECT_ERROR(sensors_from_arrays(bad, "f.npz", *pde_), ExitCode::data, "'y' has shape (1), expected (2)");
+}
+
+TEST_F(SensorListTest, AByteOrderMarkIsSkipped) {
+  EXPECT_EQ(read("\xEF\xBB\xBF"
+                 "channel,i,j,value\nu,1,2,3\n")
+                .values[0][0][1][2]
+                .item<double>(),
+            3);
+}
+
+TEST_F(SensorListTest, ValuesBeyondAFloatAreNamed) {
+  for (const std::string value : {"1e39", "-1e39", "1e400"})
+    EXPECT_ERROR(read("channel,i,j,value\nu,1,2," + value + "\n"), ExitCode::data,
+                 "sensors.csv: line 2: value = " + value.substr(0, 2));
+  EXPECT_ERROR(read("channel,i,j,value\nu,1,2,1e39\n"), ExitCode::data, "beyond the range of a float");
+  EXPECT_ERROR(read("channel,i,j,value,sigma\nu,1,2,1,1e39\n"), ExitCode::data, "line 2: sigma = 1e+39");
+}
+
+}  // namespace
+}  // namespace piddm

@@ -1,0 +1,95 @@
+#include "piddm/tables/table_merge.h"
+
+#include <algorithm>
+
+#include "piddm/tables/table_options.h"
+#include "piddm/tables/table_report.h"
+#include "tests/testing.h"
+
+namespace piddm {
+namespace {
+
+using ::testing::ElementsAre;
+
+json tiny_report(const std::string& pde, const std::vector<std::string>& methods, double pde_error) {
+  json report = {{"experiment", "table-generative"}, {"summary", "s"},       {"reading", "r"}, {"caveat", ""},
+                 {"columns", {"pde_error"}},         {"rows", json::array()}};
+  report["floors"] = {{pde, {{"mmse", 0.5}}}};
+  report["options"] = write_fields(table_options(Scale::smoke));
+  report["machine"] = {{"cpu", pde}};
+  report["seconds"] = 1;
+  for (const auto& method : methods)
+    report["rows"].push_back({{"labels", {{"pde", pde}, {"task", "generate"}, {"method", method}}},
+                              {"metrics", {{"pde_error", pde_error}}},
+                              {"paper", nullptr}});
+  return report;
+}
+
+TEST(TableMerge, LaterRowsWin) {
+  const auto merged = merge_reports({tiny_report("darcy", {"teacher", "eci"}, 1),
+                                     tiny_report("poisson", {"teacher"}, 2), tiny_report("darcy", {"eci"}, 3)});
+  ASSERT_EQ(merged.at("rows").size(), 3u);
+  EXPECT_EQ(merged.at("rows")[0].at("metrics").at("pde_error"), 1);
+  EXPECT_EQ(merged.at("rows")[1].at("metrics").at("pde_error"), 3);
+  EXPECT_EQ(merged.at("rows")[1].at("metrics").at("pde_error_ratio"), 3);  // to the teacher of another report
+  EXPECT_EQ(merged.at("rows")[2].at("labels").at("pde"), "poisson");
+  EXPECT_EQ(merged.at("floors").size(), 2u);
+  EXPECT_EQ(merged.at("merged").size(), 3u);
+  EXPECT_EQ(merged.at("merged")[1].at("machine").at("cpu"), "poisson");
+  EXPECT_EQ(table_of(merged).num_rows(), 3u);
+  auto other = tiny_report("darcy", {"teacher"}, 1);
+  other["experiment"] = "table-compute";
+  EXPECT_ERROR(merge_reports({tiny_report("darcy", {"teacher"}, 1), other}), ExitCode::usage,
+               "a report of table-generative and one of table-compute");
+  EXPECT_ERROR(merge_reports({}), ExitCode::usage, "at least one report");
+}
+
+TEST(TableMerge, ColumnsAreThoseOfTheTableNow) {
+  const auto columns =
+      merge_reports({tiny_report("darcy", {"teacher"}, 1)}).at("columns").get<std::vector<std::string>>();
+  const auto ratio = std::find(columns.begin(), columns.end(), "pde_error_ratio");
+  ASSERT_NE(ratio, columns.end());
+  EXPECT_EQ(*(ratio - 1), "pde_error");
+  EXPECT_NE(std::find(columns.begin(), columns.end(), "smse"), columns.end());
+}
+
+TEST(TableMerge, ARowSaysWhichReportItIsFrom) {
+  const auto two = merge_reports({tiny_report("darcy", {"teacher", "eci"}, 1), tiny_report("poisson", {"eci"}, 2)});
+  const auto merged = merge_reports({tiny_report("burgers", {"eci"}, 3), two});
+  ASSERT_EQ(merged.at("merged").size(), 3u);
+  for (const auto& row : merged.at("rows")) {
+    const auto& part = merged.at("merged").at(row.at("part").get<size_t>());
+    EXPECT_EQ(part.at("machine").at("cpu"), row.at("labels").at("pde"));
+  }
+}
+
+TEST(TableMerge, RowsAreGroupedByTheirLabels) {
+  const auto merged = merge_reports({tiny_report("darcy", {"piddm-1"}, 1), tiny_report("poisson", {"piddm-1"}, 1),
+                                     tiny_report("poisson", {"teacher"}, 1), tiny_report("darcy", {"teacher"}, 1)});
+  std::vector<std::string> order;
+  for (const auto& row : merged.at("rows"))
+    order.push_back(row.at("labels").at("pde").get<std::string>() + " " +
+                    row.at("labels").at("method").get<std::string>());
+  EXPECT_THAT(order, ElementsAre("darcy piddm-1", "darcy teacher", "poisson piddm-1", "poisson teacher"));
+}
+
+TEST(TableMerge, RatiosOfThePaperAreTakenAnewToo) {
+  auto teacher = tiny_report("darcy", {"teacher"}, 1), eci = tiny_report("darcy", {"eci"}, 1);
+  teacher["rows"][0]["paper"] = {{"pde_error", 2.0}};
+  eci["rows"][0]["paper"] = {{"pde_error", 5.0}};
+  const auto merged = merge_reports({teacher, eci});
+  EXPECT_EQ(merged.at("rows")[1].at("paper").at("pde_error_ratio"), 2.5);
+}
+
+TEST(TableMerge, ScalesAreNotMixed) {
+  auto smoke = tiny_report("darcy", {"teacher"}, 1), paper = smoke, older = smoke;
+  smoke["scale"] = "smoke";
+  paper["scale"] = "paper";
+  EXPECT_ERROR(merge_reports({older, smoke, paper}), ExitCode::usage, "a report of scale smoke and one of scale paper");
+  EXPECT_EQ(merge_reports({older, paper}).at("scale"), "paper");
+  EXPECT_EQ(merge_reports({smoke, older}).at("scale"), "smoke");
+  EXPECT_FALSE(merge_reports({older}).contains("scale"));
+}
+
+}  // namespace
+}  // namespace piddm

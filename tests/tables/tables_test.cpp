@@ -1,0 +1,172 @@
+#include "piddm/tables/tables.h"
+
+#include <algorithm>
+#include <set>
+
+#include "piddm/tables/paper.h"
+#include "piddm/solve/methods/registry.h"
+#include "tests/testing.h"
+
+namespace piddm {
+namespace {
+
+std::vector<Entry> entries_of(const std::string& name, const TableOptions& options) {
+  return table_registry().at(name)().entries(options);
+}
+
+const std::vector<std::string> kLabels = {"pde", "task", "method", "setting"};
+
+bool same_labels(const json& ours, const json& papers) {
+  return std::all_of(kLabels.begin(), kLabels.end(),
+                     [&](const std::string& key) { return ours.value(key, json()) == papers.value(key, json()); });
+}
+
+TEST(Tables, EveryOneHasEntriesAtEveryScale) {
+  for (const auto scale : {Scale::smoke, Scale::small, Scale::paper}) {
+    const auto options = table_options(scale);
+    for (const auto& name : table_registry().names()) {
+      std::set<std::string> labels;
+      for (const auto& entry : entries_of(name, options)) {
+        const auto where = name + " " + entry.labels.dump();
+        EXPECT_TRUE(labels.insert(entry.labels.dump()).second) << where;
+        const json config = write_fields(entry.experiment);
+        EXPECT_EQ(write_fields(parse_experiment(config)), config) << where;
+        EXPECT_EQ(entry.labels.at("pde"), entry.experiment.pde.name) << where;
+        EXPECT_EQ(entry.labels.at("task"), task_name(entry.task)) << where;
+        if (!entry.method.empty()) {
+          EXPECT_NO_THROW(method_card(entry.method)) << where;
+        }
+        auto judged = entry.experiment.pde;
+        judged.parameters.update(entry.judged_as);
+        if (entry.grid > 0) judged.grid = entry.grid;
+        EXPECT_NO_THROW(make_pde(judged)) << where;
+        EXPECT_GT(entry.count, 0) << where;
+        EXPECT_LE(entry.count, options.judge.held_out) << where;
+        const auto& ages = entry.experiment.train.snapshots;
+        EXPECT_TRUE(entry.teacher_age == 0 || std::count(ages.begin(), ages.end(), entry.teacher_age) == 1) << where;
+      }
+      EXPECT_GE(labels.size(), 4U) << name;
+    }
+  }
+}
+
+TEST(Tables, HaveEveryRowThePaperPrints) {
+  size_t matched = 0;
+  for (const auto& name : paper_table_names()) {
+    const auto entries = entries_of(name, table_options(Scale::paper));
+    const json rows = paper_table(name).at("rows");
+    for (const auto& row : rows) {
+      const auto count = std::count_if(entries.begin(), entries.end(),
+                                       [&](const Entry& entry) { return same_labels(entry.labels, row); });
+      EXPECT_EQ(count, 1) << name << " " << row;
+      matched += static_cast<size_t>(count);
+    }
+  }
+  EXPECT_EQ(matched, 148U);
+}
+
+TEST(Tables, TheScaleOfThePaperIsThePapers) {
+  for (const auto& entry : entries_of("table-generative", table_options(Scale::paper))) {
+    EXPECT_EQ(entry.experiment.pde.grid, 128) << entry.labels;
+    EXPECT_EQ(entry.experiment.train.steps, 10000);
+    EXPECT_EQ(entry.experiment.train.batch, 128);
+    EXPECT_EQ(entry.experiment.distill.train.steps, 16000);
+    EXPECT_EQ(entry.count, entry.method == "dflow" ? 128 : 1024);
+  }
+}
+
+TEST(Tables, ComputeMatchedSettingsAreThePapers) {
+  json options;
+  for (const auto& entry : entries_of("table-compute", table_options(Scale::paper)))
+    options[entry.labels.at("method").get<std::string>()] = entry.options;
+  EXPECT_EQ(options.at("eci").at("mixing"), 3);
+  EXPECT_EQ(options.at("pidm").at("euler_steps"), 150);  // of Heun's method, two evaluations each
+  EXPECT_EQ(options.at("pidm").at("integrator"), "heun");
+  EXPECT_EQ(options.at("diffusionpde").at("steps"), 80);
+  EXPECT_EQ(options.at("dflow").at("task").at("iterations"), 20);
+}
+
+TEST(Tables, StartsOfOneTaskAndMethodCanBeAskedFor) {
+  auto options = table_options(Scale::paper);
+  EXPECT_EQ(entries_of("table-latent", options).size(), 16u);
+  options.tasks = {"inverse"};
+  EXPECT_EQ(entries_of("table-latent", options).size(), 2u);
+  options.methods = {"piddm"};
+  const auto entries = entries_of("table-latent", options);
+  ASSERT_EQ(entries.size(), 1u);
+  EXPECT_EQ(entries[0].starts, options.starts);
+  options.tasks = {"generate"};
+  EXPECT_ERROR(entries_of("table-latent", options), ExitCode::usage, "'generate'");
+}
+
+TEST(Tables, VariantsHaveWeightsOfTheirOwnAndTakeWhatIsAskedFor) {
+  auto options = table_options(Scale::paper);
+  options.settings = {"dmd", "dmd2", "dmd2-no-physics"};
+  options.methods = {"piddm-1"};
+  options.experiment["distill"]["dmd2"] = {{"critic_steps", 3}, {"critic", {{"lr", 0.125}}}};
+  const auto usual = table_experiment(options, "darcy").distill;
+  const auto entries = entries_of("table-physics-term", options);
+  ASSERT_EQ(entries.size(), 3u);
+  const auto distill = [&](size_t i) { return entries[i].experiment.distill; };
+  EXPECT_EQ(distill(0).loss.lambda, 40 * usual.loss.lambda);
+  EXPECT_EQ(distill(0).dmd.regression, 20);
+  EXPECT_EQ(distill(1).loss.lambda, usual.loss.lambda);
+  EXPECT_EQ(distill(2).loss.lambda, 0);
+  for (const size_t i : {1, 2}) {
+    EXPECT_EQ(distill(i).dmd2.critic_steps, 3);
+    EXPECT_EQ(distill(i).dmd2.critic.lr, 0.125);
+    EXPECT_EQ(distill(i).dmd2.warm_up, usual.train.steps / 2);
+  }
+  options.methods = {"pidm"};
+  EXPECT_EQ(entries_of("table-physics-term", options).size(), 1u);
+}
+
+TEST(Tables, BaselinesKeepTheirOwnWeightOfThePhysics) {
+  auto options = table_options(Scale::paper);
+  options.methods = {"piddm-1", "pidm", "dflow"};
+  options.pdes = {"darcy", "burgers"};
+  const auto entries = entries_of("table-generative", options);
+  ASSERT_EQ(entries.size(), 6u);
+  EXPECT_EQ(entries[0].experiment.distill.loss.lambda, 40);
+  EXPECT_EQ(entries[1].experiment.pidm.lambda, 10);
+  EXPECT_EQ(entries[2].options.at("lambda"), 10);
+  for (const size_t i : {4, 5}) {  // where nothing is said, the student's
+    const auto& entry = entries[i];
+    EXPECT_EQ(entry.method == "dflow" ? entry.options.at("lambda").get<double>() : entry.experiment.pidm.lambda,
+              entry.experiment.distill.loss.lambda);
+  }
+}
+
+TEST(Tables, TheTeacherHasAsManyEvaluationsInTasksAsInGeneration) {
+  auto options = table_options(Scale::paper);
+  options.methods = {"teacher"};
+  for (const auto& entry : entries_of("table-downstream", options)) EXPECT_EQ(entry.options.at("euler_steps"), 100);
+  options.pdes = {"darcy"};
+  for (const auto& entry : entries_of("table-generative", options)) EXPECT_EQ(entry.options.at("euler_steps"), 50);
+}
+
+TEST(Tables, DataOfOnesOwnAreRefusedInsteadOfIgnored) {
+  auto options = table_options(Scale::smoke);
+  options.experiment["data"]["path"] = "mine.npz";
+  EXPECT_ERROR(table_experiment(options, "darcy"), ExitCode::usage, "data.path: tables generate their data");
+}
+
+TEST(Tables, WrongNamesAreNamed) {
+  const auto with = [](const std::string& table, const auto& change) {
+    auto options = table_options(Scale::smoke);
+    change(options);
+    return entries_of(table, options);
+  };
+  using Options = TableOptions;
+  EXPECT_ERROR(entries_of("table-generativ", {}), ExitCode::usage, "'table-generative'");
+  EXPECT_ERROR(with("table-generative", [](Options& o) { o.pdes = {"darci"}; }), ExitCode::usage, "'darcy'");
+  EXPECT_ERROR(with("table-generative", [](Options& o) { o.methods = {"piddm-2"}; }), ExitCode::usage, "'piddm-1'");
+  EXPECT_ERROR(with("table-downstream", [](Options& o) { o.tasks = {"foward"}; }), ExitCode::usage, "'forward'");
+  EXPECT_ERROR(with("table-variants", [](Options& o) { o.settings = {"reflow3"}; }), ExitCode::usage, "'reflow");
+  EXPECT_ERROR(with("table-teacher", [](Options& o) { o.settings = {"31"}; }), ExitCode::usage, "'30'");
+  EXPECT_ERROR(with("table-variants", [](Options& o) { o.experiment["train"]["stesp"] = 3; }), ExitCode::usage,
+               "'steps'");
+}
+
+}  // namespace
+}  // namespace piddm
