@@ -9,7 +9,7 @@ PIDDM := $(BUILD)/cli/piddm
 JOBS = $(shell scripts/jobs)
 SOURCES = $(shell git ls-files --cached --others --exclude-standard -- '*.h' '*.cpp' '*.cu')
 
-.PHONY: help demo test test-long build bench reproduce-smoke format lint clean packages configure
+.PHONY: help demo test test-long build bench reproduce-smoke format lint check-architecture clean packages configure
 .DEFAULT_GOAL := help
 
 help:
@@ -20,7 +20,8 @@ help:
 	@echo 'make bench    build the program, measure the network on the CPU into results/bench (5 minutes)'
 	@echo 'make reproduce-smoke  every table and figure of the paper at its smallest into runs/reproduce (3 minutes)'
 	@echo 'make format   format all sources'
-	@echo 'make lint     check formatting, then clang-tidy and cppcheck on changed files (LINT=all: on all)'
+	@echo 'make lint     check architecture and formatting, then clang-tidy and cppcheck on changed files (LINT=all: on all)'
+	@echo 'make check-architecture  who includes whom, where names live, sizes, columns, docs; then the test of that check'
 	@echo 'make clean    remove the build folder'
 	@echo 'Variables: BUILD=$(BUILD)  ARGS="options for the program or ctest"  CONFIGURE="options for cmake"'
 
@@ -64,7 +65,11 @@ format:
 	@scripts/install-packages --with-lint
 	@clang-format -i $(SOURCES)
 
-lint: configure
+check-architecture: packages
+	@scripts/check-architecture
+	@python3 tests/scripts/check_architecture_test.py --quiet
+
+lint: check-architecture configure
 	@scripts/install-packages --with-lint
 	@clang-format --dry-run --Werror $(SOURCES)
 	@scripts/lint $(BUILD) $(LINT)
