@@ -1,5 +1,6 @@
 #pragma once
-// What is measured, and the least that any implementation has to compute and to move for it. docs/performance.md derives the formulas.
+// What is measured, and the least that any implementation has to compute and to move for it. docs/performance.md
+// derives the formulas.
 
 #include "piddm/core/precision.h"
 #include "piddm/model/fno.h"
@@ -30,8 +31,8 @@ struct Cost {
   double flop = 0, bytes = 0;
 };
 
-/// Fewest floating-point operations (truncated transforms as real matrix products) and fewest bytes (parameters once, input, output, every
-/// activation written once and read once a layer, in the storage width of the precision).
+/// Fewest floating-point operations (truncated transforms as real matrix products) and fewest bytes (parameters once,
+/// input, output, every activation written once and read once a layer, in the storage width of the precision).
 Cost least_cost(const BenchCase& c);
 
 /// Memory that the composed form takes, about; to skip what cannot fit.

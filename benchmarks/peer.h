@@ -1,5 +1,6 @@
 #pragma once
-// Peers: the same work done by other people's software in a Python child process. Scripts lie in benchmarks/peers and print one JSON object.
+// Peers: the same work done by other people's software in a Python child process. Scripts lie in benchmarks/peers and
+// print one JSON object.
 
 #include <string>
 #include <vector>

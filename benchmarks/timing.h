@@ -12,8 +12,8 @@ namespace piddm::cli {
 
 using Contestant = std::function<void()>;
 
-/// Milliseconds of each contestant: all take turns, `repeats` times; the median of a contestant's turns counts. A turn of short work is many runs.
-/// On a GPU the clock starts and stops with nothing in flight.
+/// Milliseconds of each contestant: all take turns, `repeats` times; the median of a contestant's turns counts. A turn
+/// of short work is many runs. On a GPU the clock starts and stops with nothing in flight.
 std::vector<double> take_turns(const std::vector<Contestant>& contestants, int64_t repeats, torch::Device device);
 
 /// What this machine can do at best, measured now.
@@ -31,8 +31,8 @@ class AllowTf32 {
   ~AllowTf32();
 };
 
-/// Most memory in use since construction: on a GPU what LibTorch handed out, on the CPU the resident memory of this process, which contains what
-/// is kept for reuse.
+/// Most memory in use since construction: on a GPU what LibTorch handed out, on the CPU the resident memory of this
+/// process, which contains what is kept for reuse.
 class PeakMemory {
  public:
   explicit PeakMemory(torch::Device device);

@@ -4,8 +4,8 @@
 #include <ctime>
 #include <memory>
 
-#include "cli/bench.h"
 #include "benchmarks/peer.h"
+#include "cli/bench.h"
 #include "piddm/core/table.h"
 #include "piddm/pde/pde.h"
 

@@ -1,5 +1,5 @@
-// piddm bench spectral | fno | train | sample: the network and what is done with it, beside the textbook form on the same LibTorch and beside
-// plain PyTorch, in one run.
+// piddm bench spectral | fno | train | sample: the network and what is done with it, beside the textbook form on the
+// same LibTorch and beside plain PyTorch, in one run.
 
 #include <algorithm>
 #include <filesystem>
@@ -7,15 +7,15 @@
 #include <memory>
 #include <optional>
 
-#include "cli/bench.h"
 #include "benchmarks/peer.h"
 #include "benchmarks/report.h"
 #include "benchmarks/timing.h"
 #include "benchmarks/work.h"
-#include "piddm/files/atomic_file.h"
+#include "cli/bench.h"
 #include "piddm/core/log.h"
 #include "piddm/core/progress.h"
 #include "piddm/core/table.h"
+#include "piddm/files/atomic_file.h"
 
 namespace piddm::cli {
 

@@ -30,8 +30,8 @@ struct Context {
 /// A subcommand with --seed, --device, --threads, --json and --quiet.
 CLI::App* add_command(CLI::App& app, Context& context, const std::string& name, const std::string& description);
 
-/// Refuses an output name that cannot be written (folder missing, not writable) before hours of work, data files of unknown type, and what is itself
-/// read: one of `inputs`, or the model in one that is a folder.
+/// Refuses an output name that cannot be written (folder missing, not writable) before hours of work, data files of
+/// unknown type, and what is itself read: one of `inputs`, or the model in one that is a folder.
 void check_output(const std::string& file, const std::vector<std::string>& extensions,
                   const std::vector<std::string>& inputs = {});
 

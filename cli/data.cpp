@@ -1,10 +1,10 @@
 #include "cli/command.h"
 #include "cli/data_commands.h"
 #include "piddm/core/config.h"
+#include "piddm/core/table.h"
 #include "piddm/data/check/data_check.h"
 #include "piddm/data/shards.h"
 #include "piddm/plot/field_plots.h"
-#include "piddm/core/table.h"
 
 namespace piddm::cli {
 

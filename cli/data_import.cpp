@@ -1,9 +1,9 @@
 #include "cli/data_commands.h"
 #include "piddm/core/config.h"
+#include "piddm/core/table.h"
 #include "piddm/data/formats/export.h"
 #include "piddm/data/formats/import.h"
 #include "piddm/data/formats/import_presets.h"
-#include "piddm/core/table.h"
 
 namespace piddm::cli {
 

@@ -2,9 +2,9 @@
 
 #include "cli/command.h"
 #include "piddm/core/stopwatch.h"
+#include "piddm/core/table.h"
 #include "piddm/core/tensor.h"
 #include "piddm/data/formats/hdf5_process.h"
-#include "piddm/core/table.h"
 
 namespace piddm::cli {
 

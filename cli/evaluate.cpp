@@ -4,11 +4,11 @@
 
 #include "cli/command.h"
 #include "cli/samples.h"
-#include "piddm/files/atomic_file.h"
-#include "piddm/data/dataset.h"
 #include "piddm/core/peak_memory.h"
-#include "piddm/eval/poseidon/poseidon.h"
 #include "piddm/core/table.h"
+#include "piddm/data/dataset.h"
+#include "piddm/eval/poseidon/poseidon.h"
+#include "piddm/files/atomic_file.h"
 #include "piddm/solve/methods/registry.h"
 #include "piddm/solve/task/observation_file.h"
 

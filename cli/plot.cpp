@@ -1,7 +1,7 @@
 #include "piddm/plot/plot.h"
 #include "cli/command.h"
-#include "piddm/plot/field_plots.h"
 #include "piddm/experiment/experiment.h"
+#include "piddm/plot/field_plots.h"
 
 namespace piddm::cli {
 

@@ -1,8 +1,8 @@
 #include "cli/samples.h"
 
 #include "piddm/core/device.h"
-#include "piddm/data/statistics.h"
 #include "piddm/core/table.h"
+#include "piddm/data/statistics.h"
 
 namespace piddm::cli {
 

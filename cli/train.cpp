@@ -1,7 +1,7 @@
 #include "cli/command.h"
 #include "piddm/core/config.h"
-#include "piddm/model/network_registry.h"
 #include "piddm/experiment/run_origin.h"
+#include "piddm/model/network_registry.h"
 
 namespace piddm::cli {
 

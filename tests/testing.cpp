@@ -59,8 +59,8 @@ double gradient_error(const std::function<Tensor(const Tensor&)>& f, const Tenso
 
 int main(int argc, char** argv) {
   ::testing::InitGoogleMock(&argc, argv);
-  piddm::set_threads(
-      1);  // tests are small: waiting for a second thread costs more than it gives, and a busy machine makes it much worse
+  // Tests are small: waiting for a second thread costs more than it gives, and a busy machine makes it much worse.
+  piddm::set_threads(1);
   torch::manual_seed(0);
   return RUN_ALL_TESTS();
 }

@@ -21,8 +21,8 @@ const std::vector<Preset>& presets();
 /// TOML text to json; a syntax error is a UsageError with file and line. Dates and times are refused.
 json parse_toml(const std::string& text, const std::string& origin);
 
-/// A preset by name or, if `name` ends in ".toml", a file. A config may begin with `base = "NAME"`, another config (a file is looked for beside
-/// this one) whose settings hold where it has none of its own.
+/// A preset by name or, if `name` ends in ".toml", a file. A config may begin with `base = "NAME"`, another config (a
+/// file is looked for beside this one) whose settings hold where it has none of its own.
 json load_config(const std::string& name);
 
 /// Applies "a.b=value" to a config; the value is TOML, or a bare word taken as a string.

@@ -1,5 +1,6 @@
 #pragma once
-// The little that piddm needs from LibTorch's CUDA side, in one place; every function may be called only where there is a GPU.
+// The little that piddm needs from LibTorch's CUDA side, in one place; every function may be called only where there is
+// a GPU.
 
 #include <functional>
 #include <memory>
@@ -21,8 +22,9 @@ bool recording();
 int64_t peak_memory();
 void reset_peak_memory();
 
-/// Work recorded once and played back as one launch. The work must do the same operations on the same memory each time and must not wait for the
-/// GPU; what it allocates stays reserved for the graph. What changes from one replay to the next lies in tensors that the caller overwrites.
+/// Work recorded once and played back as one launch. The work must do the same operations on the same memory each time
+/// and must not wait for the GPU; what it allocates stays reserved for the graph. What changes from one replay to the
+/// next lies in tensors that the caller overwrites.
 class Graph {
  public:
   /// Runs `work` `warmup` times on a stream of its own, then records it.

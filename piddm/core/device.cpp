@@ -22,7 +22,8 @@ int available_cores() {
   return static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-/// What the environment grants a process that names no number: OMP_NUM_THREADS if it is a number of at least 1, at most all cores.
+/// What the environment grants a process that names no number: OMP_NUM_THREADS if it is a number of at least 1, at most
+/// all cores.
 int granted_threads(int cores) {
   const char* text = std::getenv("OMP_NUM_THREADS");
   const int threads = text ? std::atoi(text) : 0;

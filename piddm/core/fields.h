@@ -6,9 +6,10 @@
 //     template <class V> void fields(V&& f) { f("lr", lr, more_than(0), "peak learning rate"); }
 //   };
 //
-// and from that one list come the strict reader with its bounds, the JSON writer and the help text. Members may be bool,
-// integers, double, std::string, an enum with an `enum_names(E)` overload, a std::vector of those, raw json, or another
-// struct with `fields`. Keys that a struct once had are listed in `static std::vector<FormerKey> former_keys()`.
+// and from that one list come the strict reader with its bounds, the JSON writer and the help text. Members may be
+// bool, integers, double, std::string, an enum with an `enum_names(E)` overload, a std::vector of those, raw json, or
+// another struct with `fields`. Keys that a struct once had are listed in `static std::vector<FormerKey>
+// former_keys()`.
 
 #include <nlohmann/json.hpp>
 
@@ -170,8 +171,8 @@ json write_value(T& value) {
 
 }  // namespace detail
 
-/// Fills `options` from `j`; keys that are absent keep their defaults. Unknown keys, wrong types and numbers out of bounds
-/// are UsageErrors that name the key.
+/// Fills `options` from `j`; keys that are absent keep their defaults. Unknown keys, wrong types and numbers out of
+/// bounds are UsageErrors that name the key.
 template <class T>
 void read_fields(const json& j, T& options, const std::string& path = "", FormerKeys policy = FormerKeys::refuse) {
   detail::read_struct(j, options, path, policy);

@@ -1,5 +1,6 @@
 #pragma once
-// Ctrl-C and SIGTERM set a flag; long loops look at it, save what they have and throw Interrupted. A second Ctrl-C ends the process at once.
+// Ctrl-C and SIGTERM set a flag; long loops look at it, save what they have and throw Interrupted. A second Ctrl-C ends
+// the process at once.
 
 namespace piddm {
 

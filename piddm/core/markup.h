@@ -6,8 +6,8 @@
 
 namespace piddm {
 
-/// Text for element content and quoted attributes of HTML and XML: & < > " ' as entities; control characters, which XML cannot carry, left out
-/// (tab and line breaks stay).
+/// Text for element content and quoted attributes of HTML and XML: & < > " ' as entities; control characters, which XML
+/// cannot carry, left out (tab and line breaks stay).
 std::string escape_markup(std::string_view text);
 
 /// RFC 4648, with padding, no line breaks.

@@ -5,7 +5,8 @@
 
 namespace piddm {
 
-/// From construction on. GPU: bytes LibTorch has handed out, weights included (NaN in a build without CUDA kernels). CPU: growth of the process's resident memory over what it was.
+/// From construction on. GPU: bytes LibTorch has handed out, weights included (NaN in a build without CUDA kernels).
+/// CPU: growth of the process's resident memory over what it was.
 class PeakMemory {
  public:
   explicit PeakMemory(torch::Device device);

@@ -1,5 +1,6 @@
 #pragma once
-// Progress of a long loop: a bar with rate and time left on a terminal, a plain line now and then otherwise, nothing with --quiet.
+// Progress of a long loop: a bar with rate and time left on a terminal, a plain line now and then otherwise, nothing
+// with --quiet.
 
 #include <chrono>
 #include <cstdint>

@@ -1,5 +1,6 @@
 #pragma once
-// A named list of factories. Registration is an explicit table in one .cpp, so nothing depends on the linker keeping static initialisers.
+// A named list of factories. Registration is an explicit table in one .cpp, so nothing depends on the linker keeping
+// static initialisers.
 
 #include <functional>
 #include <string>

@@ -1,8 +1,9 @@
 #pragma once
-// Counter-based random numbers: Philox-4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
+// Counter-based random numbers: Philox-4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2,
+// 3", SC 2011).
 //
-// A number is a pure function of (seed, stream, sample index, position in the sample). Nothing is stored and nothing is consumed, so the same
-// bits come out for any batch split, any thread count, and after any restart.
+// A number is a pure function of (seed, stream, sample index, position in the sample). Nothing is stored and nothing is
+// consumed, so the same bits come out for any batch split, any thread count, and after any restart.
 //
 //   key     = seed (64 bit)
 //   counter = (position / 4, stream, sample index low, sample index high)
@@ -30,8 +31,8 @@ enum class Stream : uint32_t {
   splits = 11,         ///< subsets for sampling floors
 };
 
-/// Standard normals (Box-Muller, computed in double) of `count` samples starting at `first`: shape [count, shape...], made on `device`.
-/// The float32 result is the rounded float64 result. CPU and GPU agree to 1e-6.
+/// Standard normals (Box-Muller, computed in double) of `count` samples starting at `first`: shape [count, shape...],
+/// made on `device`. The float32 result is the rounded float64 result. CPU and GPU agree to 1e-6.
 Tensor normal(uint64_t seed, Stream stream, int64_t first, int64_t count, const std::vector<int64_t>& shape,
               torch::ScalarType dtype = torch::kFloat32, torch::Device device = torch::kCPU);
 
@@ -39,7 +40,8 @@ Tensor normal(uint64_t seed, Stream stream, int64_t first, int64_t count, const 
 Tensor uniform(uint64_t seed, Stream stream, int64_t first, int64_t count, const std::vector<int64_t>& shape,
                torch::ScalarType dtype = torch::kFloat32, torch::Device device = torch::kCPU);
 
-/// The same with `first` (int64 [1]) read where the numbers are made, its device: work recorded as a cuda::Graph draws other samples when it changes.
+/// The same with `first` (int64 [1]) read where the numbers are made, its device: work recorded as a cuda::Graph draws
+/// other samples when it changes.
 Tensor uniform(uint64_t seed, Stream stream, const Tensor& first, int64_t count, const std::vector<int64_t>& shape,
                torch::ScalarType dtype = torch::kFloat32);
 

@@ -24,8 +24,8 @@ class Table {
   /// A row must have as many cells as the header, else UsageError.
   void add_row(std::vector<std::string> cells);
 
-  /// Marks a cell, e.g. the best of its column: bold in Markdown, LaTeX and HTML; text and CSV stay plain. Rows count from 0 without the header; a cell
-  /// that is not there is a UsageError, an empty one stays unmarked.
+  /// Marks a cell, e.g. the best of its column: bold in Markdown, LaTeX and HTML; text and CSV stay plain. Rows count
+  /// from 0 without the header; a cell that is not there is a UsageError, an empty one stays unmarked.
   void emphasise(size_t row, size_t column);
 
   size_t num_rows() const { return rows_.size(); }
@@ -35,8 +35,8 @@ class Table {
   std::string text() const;   ///< header, a rule, rows; two spaces between columns
   std::string csv() const;    ///< RFC 4180 quoting, lines end in '\n'
   std::string latex() const;  ///< a tabular with the rules of the booktabs package; special characters escaped
-  std::string html()
-      const;  ///< a table element; cells of right-aligned columns have the class "r", those of more than 40 characters "long"
+  /// A table element; cells of right-aligned columns have the class "r", those of more than 40 characters "long".
+  std::string html() const;
 
  private:
   using Row = std::vector<std::string>;

@@ -1,9 +1,11 @@
 #pragma once
-// Kernels of the FNO on a GPU: plain pointers to device memory. What they compute as a whole, and its formula: ops/fused_fno.h.
+// Kernels of the FNO on a GPU: plain pointers to device memory. What they compute as a whole, and its formula:
+// ops/fused_fno.h.
 //
-// Activations are [B,H,W,C], channels innermost, in the storage of the precision (bf16, else float). "words" are complex numbers, (re, im) pairs in
-// that storage: rows of a plane after the transform along W are [B,H,K2,C] words, modes are [K1,K2,B,C] words. C is a multiple of 8 up to 128;
-// fields and coordinates together at most 16 channels, outputs at most 8, hidden layers multiples of 16.
+// Activations are [B,H,W,C], channels innermost, in the storage of the precision (bf16, else float). "words" are
+// complex numbers, (re, im) pairs in that storage: rows of a plane after the transform along W are [B,H,K2,C] words,
+// modes are [K1,K2,B,C] words. C is a multiple of 8 up to 128; fields and coordinates together at most 16 channels,
+// outputs at most 8, hidden layers multiples of 16.
 //
 // Weights come as packed tiles (fragment.cuh): pack() makes them from float32 matrices.
 
@@ -18,8 +20,9 @@ inline constexpr int kMaxChannels = 128, kMaxInputs = 16, kMaxOutputs = 8;
 
 inline int64_t element_bytes(Precision p) { return p == Precision::bf16 ? 2 : 4; }
 
-/// A right factor B[k,n] = source[k stride_k + n stride_n], k < depth, n < columns, zero beyond, in tiles [padded_depth/16, padded_columns/8];
-/// `wide` and `activated` (the other factor is) as in fragment.cuh. target: padded_depth padded_columns elements.
+/// A right factor B[k,n] = source[k stride_k + n stride_n], k < depth, n < columns, zero beyond, in tiles
+/// [padded_depth/16, padded_columns/8]; `wide` and `activated` (the other factor is) as in fragment.cuh. target:
+/// padded_depth padded_columns elements.
 struct PackB {
   const float* source;
   void* target;
@@ -58,7 +61,8 @@ struct AlongH {
 };
 void transform(Precision precision, const AlongH& a, Stream stream);
 
-/// out = W in for each mode, or with `adjoint` out = W^H in. weight: float32 [m1, full2, 2, out, in], row first1 the first kept.
+/// out = W in for each mode, or with `adjoint` out = W^H in. weight: float32 [m1, full2, 2, out, in], row first1 the
+/// first kept.
 struct ModeMixing {
   int batch, inputs, outputs, kept1, kept2, first1, full2;  ///< inputs and outputs of W
   bool adjoint;
@@ -76,7 +80,8 @@ struct ModeGradient {
 };
 void mix_gradient(Precision precision, const ModeGradient& m, Stream stream);
 
-/// z = synthesis(words) + S x + bias, or with `activate` S gelu(x);  where asked for, next = scale analysis of gelu(z). x and z may be the same memory.
+/// z = synthesis(words) + S x + bias, or with `activate` S gelu(x);  where asked for, next = scale analysis of gelu(z).
+/// x and z may be the same memory.
 struct LayerForward {
   int64_t rows;
   int width, channels, kept2;
@@ -90,8 +95,8 @@ struct LayerForward {
 };
 void layer_forward(Precision precision, const LayerForward& l, Stream stream);
 
-/// dx = synthesis(words) + S^T dz, with `activate` times gelu'(x);  next = analysis of dx;  dskip [blocks, out, in]: shares of sum dz y^T,
-/// y = x or gelu(x). dz and dx may be the same memory.
+/// dx = synthesis(words) + S^T dz, with `activate` times gelu'(x);  next = analysis of dx;  dskip [blocks, out, in]:
+/// shares of sum dz y^T, y = x or gelu(x). dz and dx may be the same memory.
 struct LayerBackward {
   int64_t rows;
   int width, channels, kept2;
@@ -109,7 +114,8 @@ bool row_fits(Precision precision, int width, int channels, int kept2);
 /// Whether the weights of a hidden layer do.
 bool hidden_fits(Precision precision, int hidden, int channels);
 
-/// The narrow side of lifting and projection: fields [B,count,P] and coordinates [fixed,P], as [B,P,width] in storage, zero beyond; width 8 or 16.
+/// The narrow side of lifting and projection: fields [B,count,P] and coordinates [fixed,P], as [B,P,width] in storage,
+/// zero beyond; width 8 or 16.
 struct Interleave {
   int batch, count, fixed, width;
   int64_t points;
@@ -119,8 +125,8 @@ struct Interleave {
 inline int narrow_width(int channels) { return channels <= 8 ? 8 : 16; }
 void interleave(Precision precision, const Interleave& i, Stream stream);
 
-/// out[b,j] = bias[j] + sum_f weight[j stride + f] encoding(t_b)_f: the share of the times in the lifting's first layer (model/fno.h). The encoding,
-/// sin and cos of 2000 t 2000^(-i/(n-1)), is computed in double.
+/// out[b,j] = bias[j] + sum_f weight[j stride + f] encoding(t_b)_f: the share of the times in the lifting's first layer
+/// (model/fno.h). The encoding, sin and cos of 2000 t 2000^(-i/(n-1)), is computed in double.
 struct TimeBias {
   int times, hidden, features;
   int64_t stride;
@@ -129,7 +135,8 @@ struct TimeBias {
 };
 void time_bias(const TimeBias& b, Stream stream);
 
-/// y = w2 gelu(w1 x + bias1) + bias2 at each point: lifting. x [B,P,narrow] interleaved, y [B,P,C]. hidden: a multiple of 16.
+/// y = w2 gelu(w1 x + bias1) + bias2 at each point: lifting. x [B,P,narrow] interleaved, y [B,P,C]. hidden: a multiple
+/// of 16.
 struct Lift {
   int batch, narrow, hidden, channels;
   int64_t points;
@@ -152,8 +159,8 @@ struct Project {
 };
 void project(Precision precision, const Project& p, Stream stream);
 
-/// Gradients of the two. The narrow side is the input of the lifting or dy of the projection, interleaved; the wide side dy of the lifting or x of the
-/// projection.
+/// Gradients of the two. The narrow side is the input of the lifting or dy of the projection, interleaved; the wide
+/// side dy of the lifting or x of the projection.
 struct MlpBackward {
   bool lifting;
   int batch, narrow, hidden, channels, inputs;  ///< narrow: its width; inputs: fields of the lifting

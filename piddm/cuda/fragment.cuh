@@ -7,13 +7,15 @@
 //   B   the same four rows of column g
 //   D   rows g and g+8, columns 2t and 2t+1
 //
-// Any order of the 16 summed indices will do as long as A and B agree. "natural" is the one above. "wide" gives a lane the four neighbours
-// 4t .. 4t+3 (pair p: 4t+2p, 4t+2p+1), which memory delivers in one access. In bf16 a pair is one register and the product one m16n8k16
-// instruction; in tf32 a pair is two floats and the product two m16n8k8 instructions; fp32 splits each operand in two tf32 numbers and adds the
-// three products that matter. D of one product, rounded to pairs, is A of the next one: layers chain in registers.
+// Any order of the 16 summed indices will do as long as A and B agree. "natural" is the one above. "wide" gives a lane
+// the four neighbours 4t .. 4t+3 (pair p: 4t+2p, 4t+2p+1), which memory delivers in one access. In bf16 a pair is one
+// register and the product one m16n8k16 instruction; in tf32 a pair is two floats and the product two m16n8k8
+// instructions; fp32 splits each operand in two tf32 numbers and adds the three products that matter. D of one product,
+// rounded to pairs, is A of the next one: layers chain in registers.
 //
-// In bf16, values of an activation are kept as half-precision pairs ("activated" operands): their range is safe, they are more accurate, and GELU of a
-// pair is computed at once. The other factor of such a product is packed as half, too. In tf32 and fp32 there is no such difference.
+// In bf16, values of an activation are kept as half-precision pairs ("activated" operands): their range is safe, they
+// are more accurate, and GELU of a pair is computed at once. The other factor of such a product is packed as half, too.
+// In tf32 and fp32 there is no such difference.
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -157,7 +159,8 @@ __device__ inline void multiply_activated(float (&d)[4], const FragmentA<P>& a, 
     multiply<P>(d, a, b);
 }
 
-/// The pairs of an 8x8 tile whose lane (g,t) holds (row g; columns 2t, 2t+1) -> (row = column g; columns = rows 2t, 2t+1).
+/// The pairs of an 8x8 tile whose lane (g,t) holds (row g; columns 2t, 2t+1) -> (row = column g; columns = rows 2t,
+/// 2t+1).
 __device__ inline uint32_t transpose(uint32_t pair) {
   uint32_t y;
   asm("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(y) : "r"(pair));
@@ -243,7 +246,8 @@ __device__ inline FragmentA<P> a_from_points(const Element<P>* tile, int stride)
   return a;
 }
 
-/// Global to shared memory, 16 bytes, without a register in between; zeros where not `valid`. Finished after copies_done() and a barrier.
+/// Global to shared memory, 16 bytes, without a register in between; zeros where not `valid`. Finished after
+/// copies_done() and a barrier.
 __device__ inline void copy16(void* to, const void* from, bool valid) {
   const auto address = static_cast<uint32_t>(__cvta_generic_to_shared(to));
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(from), "r"(valid ? 16 : 0)
@@ -270,7 +274,8 @@ struct Normal {
   }
 };
 
-/// In half precision, two at once: Phi(x) = (1 + tanh(x (c0 + c1 u + c2 u^2))) / 2 with u = min(x^2, 18), fitted to 6e-5; with rounding about 5e-4.
+/// In half precision, two at once: Phi(x) = (1 + tanh(x (c0 + c1 u + c2 u^2))) / 2 with u = min(x^2, 18), fitted to
+/// 6e-5; with rounding about 5e-4.
 struct HalfNormal {
   __half2 cdf, u;
   __device__ explicit HalfNormal(__half2 x) {

@@ -156,7 +156,8 @@ struct SkipGradient {
   }
 };
 
-// Tiles of points in turn, kWarps kPointTiles at a time: dy in registers; then y over x, of which dskip is made; then dx over dz.
+// Tiles of points in turn, kWarps kPointTiles at a time: dy in registers; then y over x, of which dskip is made; then
+// dx over dz.
 template <Precision P, int KC>
 __global__ void __launch_bounds__(RowShape<P, KC>::kThreads) layer_backward_kernel(LayerBackward l) {
   using S = RowShape<P, KC>;

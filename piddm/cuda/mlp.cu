@@ -1,4 +1,5 @@
-// Lifting and projection: a warp takes a tile of points through both layers in registers; the hidden layer is never stored.
+// Lifting and projection: a warp takes a tile of points through both layers in registers; the hidden layer is never
+// stored.
 #include "piddm/cuda/mlp.cuh"
 
 namespace piddm::cuda {

@@ -1,5 +1,6 @@
 #pragma once
-// What the kernels of lifting and projection share: tiles of points as factors, biases, results, and how many blocks there are.
+// What the kernels of lifting and projection share: tiles of points as factors, biases, results, and how many blocks
+// there are.
 
 #include "piddm/cuda/fragment.cuh"
 #include "piddm/cuda/launch.cuh"

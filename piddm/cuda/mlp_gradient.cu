@@ -113,7 +113,8 @@ __device__ void fetch_points(Element<P>* to, const Element<P>* from, int64_t poi
   }
 }
 
-// Every warp owns some hidden channels for good and goes through all points of its block: its weights and its sums stay in registers.
+// Every warp owns some hidden channels for good and goes through all points of its block: its weights and its sums stay
+// in registers.
 template <Precision P, int KC, bool Lifting>
 __global__ void __launch_bounds__(32 * kOwners<P, KC>) weight_gradient_kernel(MlpBackward l, int slices) {
   constexpr int HT = kHiddenTiles<P, KC>, kStride = 16 * KC + kRowPad<P>, kNarrow = 16 + kRowPad<P>;

@@ -7,8 +7,8 @@ namespace {
 
 extern __shared__ __align__(16) unsigned char shared_memory[];
 
-// A block takes one (sample, k2). Its warps share the channels, 16 each, and take 32 of the outputs at a time; or, where there is little to do
-// (Small), they share the outputs, 8 each, of 16 channels.
+// A block takes one (sample, k2). Its warps share the channels, 16 each, and take 32 of the outputs at a time; or,
+// where there is little to do (Small), they share the outputs, 8 each, of 16 channels.
 template <Precision P, bool Small>
 __global__ void __launch_bounds__(128) transform_kernel(AlongH a) {
   constexpr int kGroup = Small ? 1 : 4, kVector = 16 / sizeof(Pair<P>);
@@ -59,8 +59,10 @@ __global__ void __launch_bounds__(128) transform_kernel(AlongH a) {
   }
 }
 
-/// The right factor of a mode: rows are (re, im) of 8 inputs, columns (re, im) of 4 outputs; parts [outputs, inputs] in shared memory.
-///   y = w x:    (re y, im y) = (wr xr - wi xi, wi xr + wr xi)        adjoint:  (wr xr + wi xi, -wi xr + wr xi) with w transposed
+/// The right factor of a mode: rows are (re, im) of 8 inputs, columns (re, im) of 4 outputs; parts [outputs, inputs] in
+/// shared memory.
+///   y = w x:    (re y, im y) = (wr xr - wi xi, wi xr + wr xi)        adjoint:  (wr xr + wi xi, -wi xr + wr xi) with w
+///               transposed
 template <Precision P, bool Adjoint>
 __device__ inline FragmentB<P> mode_factor(const float* real, const float* imaginary, int stride, int ks, int nt) {
   const Lane lane;
@@ -75,7 +77,8 @@ __device__ inline FragmentB<P> mode_factor(const float* real, const float* imagi
   return b;
 }
 
-/// Samples b0 .. of a mode, words [B, count] as elements [rows, 2 count], zero beyond the batch and up to `padded` words.
+/// Samples b0 .. of a mode, words [B, count] as elements [rows, 2 count], zero beyond the batch and up to `padded`
+/// words.
 template <Precision P>
 __device__ void fetch_samples(Element<P>* to, const Pair<P>* from, int b0, int batch, int count, int padded, int rows,
                               int stride) {
@@ -154,7 +157,8 @@ size_t mix_bytes(int batch) {
 
 constexpr int kSamples = 64;  ///< of a pass of the weights' gradient
 
-// D[(o,part), (i,part)] = sum_b dy x; then dwr = D[re,re] + D[im,im], dwi = D[im,re] - D[re,im]. Parts of one o are neighbouring rows.
+// D[(o,part), (i,part)] = sum_b dy x; then dwr = D[re,re] + D[im,im], dwi = D[im,re] - D[re,im]. Parts of one o are
+// neighbouring rows.
 template <Precision P>
 __global__ void __launch_bounds__(256) mix_gradient_kernel(ModeGradient m) {
   constexpr int NT = 16;

@@ -1,5 +1,6 @@
 #pragma once
-// Four standard normals of a Philox block: Box-Muller in double, as on the CPU; the two agree to a few units of double rounding.
+// Four standard normals of a Philox block: Box-Muller in double, as on the CPU; the two agree to a few units of double
+// rounding.
 
 #include "piddm/cuda/philox.h"
 

@@ -1,9 +1,11 @@
 #pragma once
-// Adam and moving average (the formulas of train/adam.h) over flat buffers: the norm of the gradient in two stages, then one pass over everything.
+// Adam and moving average (the formulas of train/adam.h) over flat buffers: the norm of the gradient in two stages,
+// then one pass over everything.
 //
-// Nothing waits for the host. What changes from step to step is read from device memory, so that a recorded graph can be played for other steps;
-// whether loss and gradient are finite is decided on the device, and once they were not, no later step changes anything either: the buffers stay
-// what they were after the last good step until the host looks at AdamStatus.
+// Nothing waits for the host. What changes from step to step is read from device memory, so that a recorded graph can
+// be played for other steps; whether loss and gradient are finite is decided on the device, and once they were not, no
+// later step changes anything either: the buffers stay what they were after the last good step until the host looks at
+// AdamStatus.
 
 #include <cstdint>
 

@@ -1,5 +1,6 @@
 #pragma once
-// Philox-4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011) for host and device: the integers behind every random number of piddm (core/rng.h).
+// Philox-4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011) for host and device: the integers behind every random number of
+// piddm (core/rng.h).
 
 #include <cstdint>
 

@@ -94,7 +94,8 @@ __device__ inline void synthesise(float (&acc)[RowShape<P, KC>::kPointTiles][2 *
   }
 }
 
-/// words[k2,c] = scale sum_w e(w,k2) tile[w,c], with Activate of gelu(tile). A warp takes 16 channels at a time and up to 24 frequencies.
+/// words[k2,c] = scale sum_w e(w,k2) tile[w,c], with Activate of gelu(tile). A warp takes 16 channels at a time and up
+/// to 24 frequencies.
 template <Precision P, int KC, bool Activate>
 __device__ void analyse_tile(const Element<P>* tile, const void* basis, Pair<P>* words, int width, int kept2,
                              int channels, float scale) {

@@ -1,7 +1,7 @@
 #include "piddm/data/data_file.h"
 
-#include "piddm/files/atomic_file.h"
 #include "piddm/core/json_text.h"
+#include "piddm/files/atomic_file.h"
 #include "piddm/files/npy.h"
 #include "piddm/files/safetensors.h"
 #include "piddm/files/sha256.h"

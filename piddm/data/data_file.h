@@ -1,6 +1,6 @@
 #pragma once
-// The container of a data set: named arrays and a JSON description in one .npz (member "description.json") or .safetensors file (metadata
-// "description").
+// The container of a data set: named arrays and a JSON description in one .npz (member "description.json") or
+// .safetensors file (metadata "description").
 
 #include <filesystem>
 

@@ -1,8 +1,9 @@
 #pragma once
 // Samples of a PDE's law, batch by batch, as they are stored in a file.
 //
-// Coefficients are rounded to the file's type before the equation is solved, so u is the solution for exactly the coefficients that are
-// stored. On the CPU the bits depend on (PDE, seed, index, dtype) alone, not on batches or threads.
+// Coefficients are rounded to the file's type before the equation is solved, so u is the solution for exactly the
+// coefficients that are stored. On the CPU the bits depend on (PDE, seed, index, dtype) alone, not on batches or
+// threads.
 
 #include <functional>
 
@@ -27,7 +28,8 @@ std::string data_type_name(torch::ScalarType dtype);
 /// DataError at the first value of [N,C,H,W] that is not finite: channel, sample, position.
 void check_finite(const Tensor& fields, const std::vector<std::string>& channels, const std::string& origin);
 
-/// Calls `sink` with consecutive [count,C,H,W] on the CPU; returns the statistics of what it was given. Can be interrupted between batches.
+/// Calls `sink` with consecutive [count,C,H,W] on the CPU; returns the statistics of what it was given. Can be
+/// interrupted between batches.
 ResidualStatistics generate_samples(const Pde& pde, const SampleRange& range,
                                     const std::function<void(const Tensor& samples)>& sink);
 

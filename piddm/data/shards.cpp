@@ -2,11 +2,11 @@
 
 #include <memory>
 
-#include "piddm/files/atomic_file.h"
-#include "piddm/files/sha256.h"
 #include "piddm/data/data_file.h"
 #include "piddm/data/dataset.h"
 #include "piddm/data/spool.h"
+#include "piddm/files/atomic_file.h"
+#include "piddm/files/sha256.h"
 
 namespace piddm {
 

@@ -1,8 +1,8 @@
 #pragma once
 // Data files that are larger than memory: samples go to disk as they are generated.
 //
-// One file, or K shards FILE-00001-of-0000K.npz with an index FILE.json (what load_dataset takes). Every file carries its JSON description
-// inside and has a FILE.sha256 beside it. The values do not depend on the number of shards.
+// One file, or K shards FILE-00001-of-0000K.npz with an index FILE.json (what load_dataset takes). Every file carries
+// its JSON description inside and has a FILE.sha256 beside it. The values do not depend on the number of shards.
 
 #include <filesystem>
 

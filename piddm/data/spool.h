@@ -1,6 +1,6 @@
 #pragma once
-// An array that grows on disk: appended piece by piece to a file without a name, then mapped into memory as one tensor. The system keeps only
-// as many pages of it in memory as there is room for.
+// An array that grows on disk: appended piece by piece to a file without a name, then mapped into memory as one tensor.
+// The system keeps only as many pages of it in memory as there is room for.
 
 #include <filesystem>
 

@@ -1,6 +1,6 @@
 #pragma once
-// Two losses that do not fight: where their gradients point apart, each loses its part along the other (Yu et al., "Gradient surgery for multi-task
-// learning", 2020). With g, h the gradients as one vector over all parameters,
+// Two losses that do not fight: where their gradients point apart, each loses its part along the other (Yu et al.,
+// "Gradient surgery for multi-task learning", 2020). With g, h the gradients as one vector over all parameters,
 //
 //   g.h >= 0:  g + h        g.h < 0:  g - (g.h/|h|^2) h + h - (g.h/|g|^2) g,
 //

@@ -8,7 +8,8 @@ namespace {
 
 constexpr double kLeastSigma = 1e-12;  // where sigma vanishes f(x, t) = x for any w
 
-// One step of Heun's method for each sample between its own times; of Euler's where it ends at t_end (process/integrator.h).
+// One step of Heun's method for each sample between its own times; of Euler's where it ends at t_end
+// (process/integrator.h).
 Tensor heun_step(Network& v, const Tensor& x, const Tensor& t, const Tensor& s, double t_end) {
   const auto dt = (t - s).view({-1, 1, 1, 1});
   const auto first = v(x, t), second = torch::where((s > t_end).view({-1, 1, 1, 1}), v(x - first * dt, s), first);

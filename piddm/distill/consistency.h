@@ -1,16 +1,19 @@
 #pragma once
-// Consistency distillation (Song et al. 2023): one map f takes every point of a trajectory of the teacher to the same end.
+// Consistency distillation (Song et al. 2023): one map f takes every point of a trajectory of the teacher to the same
+// end.
 //
-//   f(x, t) = x + w(t) (E[x_0|x, t] - x),   w = (1 - (sigma_0/sigma)^2) / (1 - (sigma_0/sigma_1)^2),   sigma_0 = sigma(t_end), sigma_1 = sigma(1)
+//   f(x, t) = x + w(t) (E[x_0|x, t] - x),   w = (1 - (sigma_0/sigma)^2) / (1 - (sigma_0/sigma_1)^2),   sigma_0 =
+//                                           sigma(t_end), sigma_1 = sigma(1)
 //
-// with E the clean estimate of the network: f(x, t_end) = x whatever the network says (the boundary condition), and f(e, 1) is the student without its
-// heads. On N equal intervals t_0 = t_end < ... < t_N = 1,
+// with E the clean estimate of the network: f(x, t_end) = x whatever the network says (the boundary condition), and
+// f(e, 1) is the student without its heads. On N equal intervals t_0 = t_end < ... < t_N = 1,
 //
 //   match = 1/2 dist(f(x, t_i), sg f'(x', t_{i-1}))_{0<i<N} + 1/2 dist(d(e), sg f'(e', t_{N-1}))
 //
-// where x' and e' are one Heun step of the teacher's ODE from x and e, and f' is f with a moving average of the student's weights (the target, which follows
-// after each step). x is one of the teacher's samples (its pairs, fresh noise). The last interval has a term of its own because it is the one the
-// student is used on: its output there goes through the heads, and the physics of that output is what counts.
+// where x' and e' are one Heun step of the teacher's ODE from x and e, and f' is f with a moving average of the
+// student's weights (the target, which follows after each step). x is one of the teacher's samples (its pairs, fresh
+// noise). The last interval has a term of its own because it is the one the student is used on: its output there goes
+// through the heads, and the physics of that output is what counts.
 
 #include "piddm/distill/draws.h"
 #include "piddm/distill/pair_pool.h"

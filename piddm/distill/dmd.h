@@ -1,24 +1,30 @@
 #pragma once
-// Distribution matching distillation (Yin et al. 2024): the student's law is moved towards the teacher's along the difference of their scores.
+// Distribution matching distillation (Yin et al. 2024): the student's law is moved towards the teacher's along the
+// difference of their scores.
 //
-//   x = d(e),  x_t = alpha x + sigma e',  g = (E_fake[x|x_t] - E_real[x|x_t]) / mean |x - E_real[x|x_t]|     mean over the entries of a sample
+//   x = d(e),  x_t = alpha x + sigma e',  g = (E_fake[x|x_t] - E_real[x|x_t]) / mean |x - E_real[x|x_t]|     mean over
+//              the entries of a sample
 //   match = 1/2 ||x - sg(x - g)||^2 + regression ||d(e) - x_0||^2,     so that d match / dx = g / entries
 //
-// E_real is the teacher's clean estimate, E_fake that of a critic that follows the student (critic.h). As E[x|x_t] = (x_t + sigma^2 s)/alpha,
-// g = (sigma^2/alpha) (s_fake - s_real) / mean|..|: the gradient of KL(p_fake || p_real), of a size that does not depend on t.
+// E_real is the teacher's clean estimate, E_fake that of a critic that follows the student (critic.h). As E[x|x_t] =
+// (x_t + sigma^2 s)/alpha, g = (sigma^2/alpha) (s_fake - s_real) / mean|..|: the gradient of KL(p_fake || p_real), of a
+// size that does not depend on t.
 //
-// dmd takes one critic step a step of the student and needs the regression term on the teacher's pairs; dmd2 (Yin et al., "Improved distribution
-// matching distillation", 2024) lets the critic run ahead with several steps instead and needs pairs in its first steps only. Reverse KL seeks modes:
-// watch SMSE.
+// dmd takes one critic step a step of the student and needs the regression term on the teacher's pairs; dmd2 (Yin et
+// al., "Improved distribution matching distillation", 2024) lets the critic run ahead with several steps instead and
+// needs pairs in its first steps only. Reverse KL seeks modes: watch SMSE.
 //
-// For the first `warm_up` steps match = ||d(e) - x_0||^2 alone, while the critic learns to follow. d(e) begins as the teacher's estimate at t = 1, the
-// mean of the data whatever e is: a law of no width, from which the direction g leads nowhere for long. (The authors of dmd2 regress first in one step too.)
+// For the first `warm_up` steps match = ||d(e) - x_0||^2 alone, while the critic learns to follow. d(e) begins as the
+// teacher's estimate at t = 1, the mean of the data whatever e is: a law of no width, from which the direction g leads
+// nowhere for long. (The authors of dmd2 regress first in one step too.)
 //
-// Times: of a smooth field on n x n entries nearly all is known from x_t unless t is within some 1/n of 1 (process/time_grid.h), so only there do two laws
-// of large scales differ in E[x|x_t]. Uniform times hardly ever fall there, and the law of the large scales is lost; quadratic ones do.
+// Times: of a smooth field on n x n entries nearly all is known from x_t unless t is within some 1/n of 1
+// (process/time_grid.h), so only there do two laws of large scales differ in E[x|x_t]. Uniform times hardly ever fall
+// there, and the law of the large scales is lost; quadratic ones do.
 //
-// dmd2 is the two-time-scale form without the paper's GAN term. That term judges the student against real data, to make up for the teacher's errors; here
-// the law to match is the teacher's, distillation needs no data, and the PDE residual of the final sample corrects the teacher where it is wrong.
+// dmd2 is the two-time-scale form without the paper's GAN term. That term judges the student against real data, to make
+// up for the teacher's errors; here the law to match is the teacher's, distillation needs no data, and the PDE residual
+// of the final sample corrects the teacher where it is wrong.
 //
 // The critic is trained after each step of the student, with the student's new weights.
 

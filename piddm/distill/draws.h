@@ -1,5 +1,6 @@
 #pragma once
-// Random numbers of a training step that needs several: each has a slot of its own, so no two uses share bits and a step needs no memory of the last.
+// Random numbers of a training step that needs several: each has a slot of its own, so no two uses share bits and a
+// step needs no memory of the last.
 
 #include <vector>
 

@@ -8,10 +8,12 @@
 //   dmd2          distribution matching with a critic that takes five steps for one, pairs in the first steps only
 //   consistency   the student's map is the same along the teacher's trajectories
 //
-// Each takes the physics of the final sample with it (student_objective.h); lambda = boundary = error = 0 leaves it out.
+// Each takes the physics of the final sample with it (student_objective.h); lambda = boundary = error = 0 leaves it
+// out.
 //
-// The student's network is the teacher's, weights copied, so that d(e) starts as the teacher's clean estimate at t = 1; or one of its own (`model`),
-// smaller or of another kind, with fresh weights. Every objective takes either: teacher and critic keep the teacher's network.
+// The student's network is the teacher's, weights copied, so that d(e) starts as the teacher's clean estimate at t = 1;
+// or one of its own (`model`), smaller or of another kind, with fresh weights. Every objective takes either: teacher
+// and critic keep the teacher's network.
 
 #include "piddm/core/registry.h"
 #include "piddm/distill/consistency.h"
@@ -60,9 +62,10 @@ struct DistillSetup {
 
 const Registry<std::unique_ptr<Objective>(const DistillSetup&)>& objective_registry();
 
-/// The student before its first step. A network of its own has fresh weights of `seed` and answers with d(e) = e - v(e,1), the linear process, whatever
-/// the process of the teacher is: at t = 1 those of VP and sub-VP multiply v by 15. Only consistency keeps the teacher's, whose times its map lives on.
-/// A UsageError where network, heads and PDE do not go together.
+/// The student before its first step. A network of its own has fresh weights of `seed` and answers with d(e) = e -
+/// v(e,1), the linear process, whatever the process of the teacher is: at t = 1 those of VP and sub-VP multiply v by
+/// 15. Only consistency keeps the teacher's, whose times its map lives on. A UsageError where network, heads and PDE do
+/// not go together.
 Model make_student(const Model& teacher, const DistillOptions& options, uint64_t seed);
 
 /// Makes the network of `options.model` once, for its errors.

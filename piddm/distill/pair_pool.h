@@ -1,8 +1,8 @@
 #pragma once
 // The pairs a student is trained on: batches from the newest chunks of a PairSource.
 //
-// Every `every` steps a fresh chunk joins and the oldest beyond `pool` leaves; between two refreshes the batches go through the pool in random order.
-// A batch is a function of (source, seed, step).
+// Every `every` steps a fresh chunk joins and the oldest beyond `pool` leaves; between two refreshes the batches go
+// through the pool in random order. A batch is a function of (source, seed, step).
 
 #include <optional>
 

@@ -1,8 +1,8 @@
 #pragma once
 // Noise-data pairs of a teacher: e ~ N(0,I) and the end x_0 of its deterministic trajectory from e.
 //
-// Pairs come in numbered chunks. A chunk is a function of (teacher, seed, stream, number), is computed when first asked for and kept in a folder,
-// so a resumed run and a second student do not pay for it again.
+// Pairs come in numbered chunks. A chunk is a function of (teacher, seed, stream, number), is computed when first asked
+// for and kept in a folder, so a resumed run and a second student do not pay for it again.
 
 #include <filesystem>
 #include <string>

@@ -1,13 +1,15 @@
 #pragma once
-// Reflow (Liu et al., "Flow straight and fast", 2023): a velocity model learned on straight lines between the ends of another model's trajectories.
+// Reflow (Liu et al., "Flow straight and fast", 2023): a velocity model learned on straight lines between the ends of
+// another model's trajectories.
 //
 //   min ||v(x_t, t) - (e - x_0)||^2,   x_t = (1-t) x_0 + t e,   (e, x_0) pairs of the previous model
 //
-// Each round makes the trajectories straighter, until one Euler step e - v(e,1) lands where a hundred do; what comes out is a teacher with the linear
-// process, whatever the process of the one before. RF-k is k rounds; the student is then distilled by regression (regression.h) from the pairs
-// of the last ("straighten before distilling", InstaFlow).
+// Each round makes the trajectories straighter, until one Euler step e - v(e,1) lands where a hundred do; what comes
+// out is a teacher with the linear process, whatever the process of the one before. RF-k is k rounds; the student is
+// then distilled by regression (regression.h) from the pairs of the last ("straighten before distilling", InstaFlow).
 //
-// Times are drawn with density cosh(ends (2t-1)), many at both ends (Lee et al., "Improving the training of rectified flows", 2024: 4); 0 is uniform.
+// Times are drawn with density cosh(ends (2t-1)), many at both ends (Lee et al., "Improving the training of rectified
+// flows", 2024: 4); 0 is uniform.
 
 #include "piddm/distill/pair_pool.h"
 #include "piddm/train/trainer.h"
@@ -45,8 +47,8 @@ class Reflow : public Objective {
   uint64_t seed_;
 };
 
-/// S = int_0^1 E ||v(x_t, t) - (e - x_0)||^2 dt along the model's own Euler trajectories from `latents`, mean over entries; 0 for straight ones. For models with
-/// the linear process.
+/// S = int_0^1 E ||v(x_t, t) - (e - x_0)||^2 dt along the model's own Euler trajectories from `latents`, mean over
+/// entries; 0 for straight ones. For models with the linear process.
 double straightness(const Model& model, const Tensor& latents, int64_t steps);
 
 }  // namespace piddm

@@ -1,7 +1,8 @@
 #pragma once
 // Distillation by regression under the PDE residual of the student's own final sample (Algorithm 1 of the paper).
 //
-//   match = ||d(e) - x_0||^2        over the teacher's noise-data pairs (e, x_0); distance and physics as in student_objective.h
+//   match = ||d(e) - x_0||^2        over the teacher's noise-data pairs (e, x_0); distance and physics as in
+//                                   student_objective.h
 
 #include "piddm/distill/draws.h"
 #include "piddm/distill/pair_pool.h"

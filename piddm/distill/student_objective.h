@@ -1,33 +1,40 @@
 #pragma once
-// What all distillations share: the distance of a student's final samples to given ones, and the physics of the final samples.
+// What all distillations share: the distance of a student's final samples to given ones, and the physics of the final
+// samples.
 //
-//   L = match + lambda ||R(d(e))||^2 + boundary ||B(d(e))||^2 + error ||E(d(e))||^2     means over entries; R in the unit of the PDE,
+//   L = match + lambda ||R(d(e))||^2 + boundary ||B(d(e))||^2 + error ||E(d(e))||^2     means over entries; R in the
+//                                                                                       unit of the PDE,
 //       B (boundary and initial conditions) and E in standard deviations of the solution
 //
-// `match` is the business of the objective: regression.h, dmd.h, consistency.h. lambda = boundary = error = 0 is distillation without physics.
-// E = L^-1 r is the error of u that the residual stands for, by the PDE's fast solver (pde/physics_loss.h). R is ruled by the finest scales, so a student
-// can have little of it and still be off the solution by a smooth field: E sees just that. It moves u only; with gradients in the coefficients they
-// become such that u is easy.
+// `match` is the business of the objective: regression.h, dmd.h, consistency.h. lambda = boundary = error = 0 is
+// distillation without physics. E = L^-1 r is the error of u that the residual stands for, by the PDE's fast solver
+// (pde/physics_loss.h). R is ruled by the finest scales, so a student can have little of it and still be off the
+// solution by a smooth field: E sees just that. It moves u only; with gradients in the coefficients they become such
+// that u is easy.
 //
-// Distance: with huber = c > 0 the square d^2 of an entry becomes 2 c (sqrt(d^2 + c^2) - c): d^2 for small d, 2 c |d| for large. Squares make the student a
-// conditional mean, which blurs a two-valued coefficient; large errors counted linearly keep it sharp.
-// solution_weight > 1 gives the solution channels more of the distance (the weights have mean 1): their errors are small beside those at the edges of
-// a coefficient, and left to itself the physics term would rather shrink u than leave a residual.
+// Distance: with huber = c > 0 the square d^2 of an entry becomes 2 c (sqrt(d^2 + c^2) - c): d^2 for small d, 2 c |d|
+// for large. Squares make the student a conditional mean, which blurs a two-valued coefficient; large errors counted
+// linearly keep it sharp. solution_weight > 1 gives the solution channels more of the distance (the weights have mean
+// 1): their errors are small beside those at the edges of a coefficient, and left to itself the physics term would
+// rather shrink u than leave a residual.
 //
-// spread > 0 adds spread * mean (s(x) - s(x_0))^2, s the standard deviation of an entry over the batch: where a student cannot follow its teacher it is
-// a conditional mean of less variance. Both are of the same latents, so the chance of the batch cancels.
+// spread > 0 adds spread * mean (s(x) - s(x_0))^2, s the standard deviation of an entry over the batch: where a student
+// cannot follow its teacher it is a conditional mean of less variance. Both are of the same latents, so the chance of
+// the batch cancels.
 //
-// fresh > 0 (regression, reflow) adds that share of a batch of new latents to those of the pairs where physics is looked at. Pairs cost a hundred evaluations
-// of the teacher each, are few and come again; a student learns to obey the equation on them and less elsewhere. Physics needs no target.
+// fresh > 0 (regression, reflow) adds that share of a batch of new latents to those of the pairs where physics is
+// looked at. Pairs cost a hundred evaluations of the teacher each, are few and come again; a student learns to obey the
+// equation on them and less elsewhere. Physics needs no target.
 //
-// freeze_coefficients keeps the physics terms from choosing coefficients for which the equation is easier: the law of the coefficients then comes
-// from the teacher alone. Where u = 0 solves the equation (Heat, Stokes) u shrinks instead, so it is off by default.
+// freeze_coefficients keeps the physics terms from choosing coefficients for which the equation is easier: the law of
+// the coefficients then comes from the teacher alone. Where u = 0 solves the equation (Heat, Stokes) u shrinks instead,
+// so it is off by default.
 //
-// lambda and boundary rise linearly from 0 between `physics_from` and `physics_from + physics_ramp`: switched on before the student tracks the teacher,
-// trivial fields of low residual win.
+// lambda and boundary rise linearly from 0 between `physics_from` and `physics_from + physics_ramp`: switched on before
+// the student tracks the teacher, trivial fields of low residual win.
 //
-// residual_target > 0 divides the residual by its running mean (weighting.h), gradients = "project" removes the conflict between match and physics
-// (conflict_free.h).
+// residual_target > 0 divides the residual by its running mean (weighting.h), gradients = "project" removes the
+// conflict between match and physics (conflict_free.h).
 
 #include "piddm/distill/pairs.h"
 #include "piddm/distill/weighting.h"
@@ -99,7 +106,8 @@ class StudentObjective : public Objective {
   /// Mean over entries, a scalar.
   Tensor distance(const Tensor& x, const Tensor& x0) const;
 
-  /// `match`, recorded as `name`, and the physics of the final samples x (network units) with the weight of step `step`.
+  /// `match`, recorded as `name`, and the physics of the final samples x (network units) with the weight of step
+  /// `step`.
   Loss with_physics(const std::string& name, const Tensor& match, const Tensor& x, int64_t step);
 
   /// The loss of held-out pairs with the full weight of the physics.

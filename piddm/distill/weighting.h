@@ -1,11 +1,12 @@
 #pragma once
-// Dynamic weighting of the physics term: the residual is divided by its own running mean, so that one lambda serves PDEs whose residuals differ by
-// orders of magnitude (the paper's appendix, target 1e-4).
+// Dynamic weighting of the physics term: the residual is divided by its own running mean, so that one lambda serves
+// PDEs whose residuals differ by orders of magnitude (the paper's appendix, target 1e-4).
 //
-//   term = lambda (target / m) ||R||^2,   m = (1-d) sum_k d^(n-k) r_k / (1 - d^n)      r_k = ||R||^2 of step k, without gradient; d = memory
+//   term = lambda (target / m) ||R||^2,   m = (1-d) sum_k d^(n-k) r_k / (1 - d^n)      r_k = ||R||^2 of step k, without
+//                                         gradient; d = memory
 //
-// The term then stays near lambda * target while ||R||^2 falls: its gradient is that of lambda target log ||R||^2, up to the lag of the mean.
-// Before the first step m is the residual at hand.
+// The term then stays near lambda * target while ||R||^2 falls: its gradient is that of lambda target log ||R||^2, up
+// to the lag of the mean. Before the first step m is the residual at hand.
 
 #include "piddm/files/tensor_map.h"
 

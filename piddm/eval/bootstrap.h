@@ -1,5 +1,6 @@
 #pragma once
-// Intervals by resampling: how much a number would change with other samples of the same law. A function of the seed; 95 % unless said otherwise.
+// Intervals by resampling: how much a number would change with other samples of the same law. A function of the seed;
+// 95 % unless said otherwise.
 
 #include <cstdint>
 #include <utility>
@@ -23,15 +24,17 @@ Tensor bootstrap_indices(int64_t n, int resamples, uint64_t seed);
 /// The same as how often each sample was drawn: [resamples,n] float64, rows sum to n.
 Tensor bootstrap_counts(const Tensor& indices);
 
-/// Percentile bootstrap interval of the mean: the central `level` (0.95: from 2.5 % to 97.5 %) of the means of `resamples` resamples.
+/// Percentile bootstrap interval of the mean: the central `level` (0.95: from 2.5 % to 97.5 %) of the means of
+/// `resamples` resamples.
 Interval bootstrap_interval(const std::vector<double>& values, double level, uint64_t seed, int resamples = 2000);
 
-/// Percentile bootstrap interval of sum(numerator) / sum(denominator), one entry a sample: [N] float64 each, any device. NaN where an entry is not
-/// finite.
+/// Percentile bootstrap interval of sum(numerator) / sum(denominator), one entry a sample: [N] float64 each, any
+/// device. NaN where an entry is not finite.
 Interval ratio_interval(const Tensor& numerator, const Tensor& denominator, const Bootstrap& bootstrap);
 
-/// For a distance of a set of samples from another: its values on resamples of the set. A resample is farther from everything than the set itself (it
-/// has the spread of the samples once more), so the replicates are shifted to have the mean `value`; then percentiles, not below zero.
+/// For a distance of a set of samples from another: its values on resamples of the set. A resample is farther from
+/// everything than the set itself (it has the spread of the samples once more), so the replicates are shifted to have
+/// the mean `value`; then percentiles, not below zero.
 Interval distance_interval(std::vector<double> replicates, double value, double level);
 
 }  // namespace piddm

@@ -1,9 +1,10 @@
 #pragma once
-// Distances of sets of samples that see more than pixelwise moments. Samples are [N,...], flattened, z-scored by the caller; float64 on their device.
-// Weights and counts, one number a sample, may be on another.
+// Distances of sets of samples that see more than pixelwise moments. Samples are [N,...], flattened, z-scored by the
+// caller; float64 on their device. Weights and counts, one number a sample, may be on another.
 //
 //   SWD   mean over 128 fixed random unit directions of W1 between the projected sets
-//   APD   mean over pairs i < j of |x_i - x_j|_2;   APDD = |APD - APD_ref| / APD_ref  (the paper's appendix on diversity)
+//   APD   mean over pairs i < j of |x_i - x_j|_2;   APDD = |APD - APD_ref| / APD_ref  (the paper's appendix on
+//         diversity)
 
 #include "piddm/core/tensor.h"
 
@@ -30,7 +31,8 @@ double sliced_wasserstein(const Tensor& generated, const Tensor& reference);
 /// |x_i - x_j|_2 of [N,...]: [N,N], zeros on the diagonal.
 Tensor pairwise_distances(const Tensor& x);
 
-/// APD of the samples drawn `counts` [N] times each, of which there must be at least 2: mean over ordered pairs of different draws.
+/// APD of the samples drawn `counts` [N] times each, of which there must be at least 2: mean over ordered pairs of
+/// different draws.
 double average_pairwise_distance(const Tensor& distances, const Tensor& counts);
 double average_pairwise_distance(const Tensor& x);  ///< of all samples [N,...]
 

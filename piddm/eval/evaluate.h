@@ -1,15 +1,18 @@
 #pragma once
-// The judgement of generated samples and of solved tasks, as json: one key a metric, docs/metrics.md has the definitions. Errors of fields are z-scored
-// (units of a channel's standard deviation in the training data) unless they say otherwise.
+// The judgement of generated samples and of solved tasks, as json: one key a metric, docs/metrics.md has the
+// definitions. Errors of fields are z-scored (units of a channel's standard deviation in the training data) unless they
+// say otherwise.
 //
 //   mmse, smse (mean of channels), mmse_u, ...   distance of pixelwise means and deviations from held-out data
 //   swd, apdd, spectrum_error, fpd, ...          distances of sets beyond those (set_distances.h)
 //   pde_error        mean of R^2 over samples and scored points
 //   rel_residual     RMS(r_phys) / RMS(reference term of held-out true data)
-//   boundary_error   mean square violation of boundary and initial conditions (PDEs that have them apart from the stencil)
-//   constraint_error generated: mean square of C(x) - x over the entries the PDE's hard constraint C can change; tasks: of the error at what was given
-//   solution_error   mean of (u - u*(a))^2: how far u is from the solution for the sample's own a; over the first `solved` samples (solving anew is dear
-//                    for some PDEs)
+//   boundary_error   mean square violation of boundary and initial conditions (PDEs that have them apart from the
+//                    stencil)
+//   constraint_error generated: mean square of C(x) - x over the entries the PDE's hard constraint C can change; tasks:
+//   of the error at what was given
+//   solution_error   mean of (u - u*(a))^2: how far u is from the solution for the sample's own a; over the first
+//                    `solved` samples (solving anew is dear for some PDEs)
 //   nfe, backward, seconds_per_sample            work
 //   mse_u, mse_a     task: mean square error against the truth over the entries that were not given
 //   rel_l2_u, ...    task: mean over cases of |x - truth| / |truth|, physical units, whole channel
@@ -28,9 +31,9 @@ namespace piddm {
 /// What samples are judged against: held-out true data and what the training set says about units and means.
 class Judge {
  public:
-  /// `held_out` [N,C,H,W] physical; `mean_field` [C,H,W] physical, the pixelwise mean of the training data. Everything is computed in
-  /// float64 on `device`, where these stay; what is judged may come from any. solution_error is measured on the first
-  /// `solved` samples.
+  /// `held_out` [N,C,H,W] physical; `mean_field` [C,H,W] physical, the pixelwise mean of the training data. Everything
+  /// is computed in float64 on `device`, where these stay; what is judged may come from any. solution_error is measured
+  /// on the first `solved` samples.
   Judge(PdePtr pde, Normalizer normalizer, const Tensor& held_out, const Tensor& mean_field,
         torch::Device device = torch::kCPU, int64_t solved = 128);
 
@@ -64,7 +67,8 @@ class Judge {
   SetDistances distances_;
 };
 
-/// Wall seconds of training on one device, the teacher's included for a student, from the model's provenance; nothing where it does not say.
+/// Wall seconds of training on one device, the teacher's included for a student, from the model's provenance; nothing
+/// where it does not say.
 std::optional<double> training_seconds(const Model& model);
 
 }  // namespace piddm

@@ -3,9 +3,10 @@
 //
 //   d = |m1 - m2|^2 + tr S1 + tr S2 - 2 tr (S1 S2)^(1/2),   m means, S unbiased covariances
 //
-// With A, B the centred features over sqrt(N-1): tr S = |A|_F^2, and tr (S1 S2)^(1/2) is the sum of the singular values of A B^T. No covariance is formed
-// and no square root of a non-symmetric or singular matrix is taken, so it works with fewer samples than features and gives 0 to round-off for equal
-// sets. For N > d, A and B are replaced by their R factors.
+// With A, B the centred features over sqrt(N-1): tr S = |A|_F^2, and tr (S1 S2)^(1/2) is the sum of the singular values
+// of A B^T. No covariance is formed and no square root of a non-symmetric or singular matrix is taken, so it works with
+// fewer samples than features and gives 0 to round-off for equal sets. For N > d, A and B are replaced by their R
+// factors.
 
 #include "piddm/core/tensor.h"
 

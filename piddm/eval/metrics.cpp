@@ -52,7 +52,8 @@ struct Splits {
   Tensor generated, reference;
 };
 
-/// Sizes of the parts that can be drawn, and what the sizes asked for would change: (1/n + 1/m) over that of the drawn parts.
+/// Sizes of the parts that can be drawn, and what the sizes asked for would change: (1/n + 1/m) over that of the drawn
+/// parts.
 struct SplitSizes {
   int64_t generated, reference;
   double ratio;

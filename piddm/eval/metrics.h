@@ -45,8 +45,9 @@ struct Floor {
 Floor sampling_floor(const Tensor& true_data, int64_t n_generated, int64_t n_reference, uint64_t seed,
                      int repeats = 40);
 
-/// The same for any metric of two subsets of `total` true samples, given by their indices (int64): the 95th percentile over the splits. A metric falls with the
-/// sizes as (1/n + 1/m)^order, 1 for squared distances and 1/2 for distances; this is how it is scaled where halves had to be split.
+/// The same for any metric of two subsets of `total` true samples, given by their indices (int64): the 95th percentile
+/// over the splits. A metric falls with the sizes as (1/n + 1/m)^order, 1 for squared distances and 1/2 for distances;
+/// this is how it is scaled where halves had to be split.
 double split_floor(int64_t total, int64_t n_generated, int64_t n_reference, double order, uint64_t seed, int repeats,
                    const std::function<double(const Tensor& generated, const Tensor& reference)>& metric);
 

@@ -2,11 +2,11 @@
 
 #include <cmath>
 
+#include "piddm/data/spectrum.h"
 #include "piddm/eval/diversity.h"
-#include "piddm/plot/field_plots.h"
 #include "piddm/eval/frechet.h"
 #include "piddm/eval/metrics.h"
-#include "piddm/data/spectrum.h"
+#include "piddm/plot/field_plots.h"
 
 namespace piddm {
 

@@ -1,12 +1,13 @@
 #pragma once
-// Every distance between the set of generated samples and the set of true ones beyond pixelwise moments, each with bootstrap replicates and a floor:
+// Every distance between the set of generated samples and the set of true ones beyond pixelwise moments, each with
+// bootstrap replicates and a floor:
 //
 //   swd, apdd                        diversity.h, z-scored samples flattened over all channels
 //   spectrum_error, spectrum_error_u, ...   spectrum.h, field channels and their mean
 //   fpd, fpd_a, frechet_teacher      frechet.h in the features of feature_metric.h, where given
 //
-// What depends on the true data alone is computed once, at the first use. Everything of the size of the fields is on the device of the true data; spectra,
-// features, resamples and splits are small and on the CPU.
+// What depends on the true data alone is computed once, at the first use. Everything of the size of the fields is on
+// the device of the true data; spectra, features, resamples and splits are small and on the CPU.
 
 #include <memory>
 
@@ -23,11 +24,12 @@ class SetDistances {
 
   void add(const FeatureMetric& metric);
 
-  /// One key a metric for x [N,C,H,W] like the reference, N >= 2; with resamples also their intervals, in `intervals` under the same keys.
+  /// One key a metric for x [N,C,H,W] like the reference, N >= 2; with resamples also their intervals, in `intervals`
+  /// under the same keys.
   json measure(const Tensor& x, const Bootstrap& bootstrap, json& intervals) const;
 
-  /// 95th percentiles of true data against true data (split_floor): 40 splits, 10 for Frechet distances, whose order in n is taken as that of the leading
-  /// term, 1.
+  /// 95th percentiles of true data against true data (split_floor): 40 splits, 10 for Frechet distances, whose order in
+  /// n is taken as that of the leading term, 1.
   json floor(int64_t n, uint64_t seed) const;
 
  private:

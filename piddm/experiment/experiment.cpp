@@ -3,10 +3,10 @@
 #include "piddm/core/config.h"
 #include "piddm/core/device.h"
 #include "piddm/core/log.h"
-#include "piddm/plot/plot.h"
+#include "piddm/experiment/run_origin.h"
 #include "piddm/model/network_registry.h"
 #include "piddm/model/weights.h"
-#include "piddm/experiment/run_origin.h"
+#include "piddm/plot/plot.h"
 
 namespace piddm {
 
@@ -20,7 +20,8 @@ json provenance(const Experiment& experiment, const TrainSummary& summary) {
       {"best_step", summary.best_step},         {"stopped_early", summary.stopped_early}, {"seconds", summary.seconds}};
 }
 
-/// Trains the model's network and leaves the model in RUN/model, its snapshots in RUN/snapshots/STEP, its curves in RUN/curves.png.
+/// Trains the model's network and leaves the model in RUN/model, its snapshots in RUN/snapshots/STEP, its curves in
+/// RUN/curves.png.
 void train_model(Model& model, Objective& objective, const TrainOptions& options, const Experiment& experiment,
                  RunFolder& run, const std::string& label) {
   const auto keep = [&](const TrainSummary& so_far, const TensorMap& average) {

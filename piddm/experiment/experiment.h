@@ -60,19 +60,20 @@ constexpr int64_t kHeldOutFirst = 1'000'000;
 Experiment load_experiment(const std::string& name, const std::vector<std::string>& settings);
 Experiment parse_experiment(const json& config);
 
-/// The experiment with the usual settings of every objective but its own, so that students do not depend on what they do not use.
+/// The experiment with the usual settings of every objective but its own, so that students do not depend on what they
+/// do not use.
 Experiment with_own_objective(Experiment experiment);
 
 /// The data the experiment asks for: read, or generated.
 Dataset training_data(const Experiment& experiment);
 
-/// Trains a teacher in the run folder `out` (continued if it holds a run and `resume` is set) and leaves it in out/model, and what it was at the
-/// steps train.snapshots in out/snapshots/STEP, each a model of its own.
+/// Trains a teacher in the run folder `out` (continued if it holds a run and `resume` is set) and leaves it in
+/// out/model, and what it was at the steps train.snapshots in out/snapshots/STEP, each a model of its own.
 Model train_teacher(const Experiment& experiment, const Dataset& data, const std::filesystem::path& out,
                     torch::Device device, bool resume);
 
-/// Distils a student of `teacher` likewise. `pair_cache` may be shared by several students of one teacher. Where the objective begins with rounds of
-/// reflow, these are runs of their own in out/reflow-1, ..., each with a teacher in it.
+/// Distils a student of `teacher` likewise. `pair_cache` may be shared by several students of one teacher. Where the
+/// objective begins with rounds of reflow, these are runs of their own in out/reflow-1, ..., each with a teacher in it.
 Model distill_student(const Experiment& experiment, const Model& teacher, const std::filesystem::path& out,
                       const std::filesystem::path& pair_cache, bool resume,
                       const std::string& label = "distil student");

@@ -8,8 +8,8 @@
 #include <set>
 #include <utility>
 
-#include "piddm/files/atomic_file.h"
 #include "piddm/core/json_text.h"
+#include "piddm/files/atomic_file.h"
 #include "piddm/files/safetensors.h"
 #include "piddm/files/sha256.h"
 

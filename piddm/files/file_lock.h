@@ -9,7 +9,8 @@ namespace piddm {
 /// Held until destruction or the end of the process, however it ends. The file is made if needed and stays.
 class FileLock {
  public:
-  /// Nothing while another holds it (also another FileLock of this process); a ResourceError if the file cannot be made or locked.
+  /// Nothing while another holds it (also another FileLock of this process); a ResourceError if the file cannot be made
+  /// or locked.
   static std::optional<FileLock> try_acquire(const std::filesystem::path& file);
 
   ~FileLock();

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "piddm/files/atomic_file.h"
 #include "piddm/core/error.h"
+#include "piddm/files/atomic_file.h"
 #include "piddm/files/zip.h"
 
 namespace piddm {

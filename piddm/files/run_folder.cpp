@@ -7,10 +7,10 @@
 #include <cstring>
 #include <utility>
 
-#include "piddm/files/atomic_file.h"
 #include "piddm/core/config.h"
 #include "piddm/core/error.h"
 #include "piddm/core/json_text.h"
+#include "piddm/files/atomic_file.h"
 
 namespace piddm {
 

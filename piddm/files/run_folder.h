@@ -1,13 +1,13 @@
 #pragma once
-// The folder of one training run: config.toml (resolved), origin.json (what it was begun from, experiment/run_origin.h), metrics.jsonl, checkpoints/, and
-// .lock, held by the process that works in it.
+// The folder of one training run: config.toml (resolved), origin.json (what it was begun from,
+// experiment/run_origin.h), metrics.jsonl, checkpoints/, and .lock, held by the process that works in it.
 
 #include <filesystem>
 #include <string>
 #include <vector>
 
-#include "piddm/files/checkpoint.h"
 #include "piddm/core/fields.h"
+#include "piddm/files/checkpoint.h"
 #include "piddm/files/file_lock.h"
 
 namespace piddm {
@@ -21,7 +21,8 @@ class RunFolder {
   /// An existing run, to continue it; a DataError if there is none.
   static RunFolder open(const std::filesystem::path& path);
 
-  /// What can be read without the lock: whether there is a run, its settings, and what it was begun from (empty where that is not said).
+  /// What can be read without the lock: whether there is a run, its settings, and what it was begun from (empty where
+  /// that is not said).
   static bool exists(const std::filesystem::path& path);
   static json read_config(const std::filesystem::path& path);
   static json read_origin(const std::filesystem::path& path);

@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "piddm/files/atomic_file.h"
 #include "piddm/core/error.h"
 #include "piddm/core/json_text.h"
+#include "piddm/files/atomic_file.h"
 
 namespace piddm {
 

@@ -5,8 +5,8 @@
 #include <array>
 #include <vector>
 
-#include "piddm/files/atomic_file.h"
 #include "piddm/core/error.h"
+#include "piddm/files/atomic_file.h"
 
 namespace piddm {
 

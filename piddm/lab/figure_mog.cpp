@@ -1,9 +1,9 @@
 #include "piddm/lab/figure_mog.h"
 
-#include "piddm/files/atomic_file.h"
 #include "piddm/core/json_text.h"
-#include "piddm/files/safetensors.h"
 #include "piddm/core/table.h"
+#include "piddm/files/atomic_file.h"
+#include "piddm/files/safetensors.h"
 #include "piddm/lab/distance.h"
 #include "piddm/lab/histogram.h"
 #include "piddm/lab/mixture_network.h"

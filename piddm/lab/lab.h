@@ -4,7 +4,8 @@
 // Each writes into its own folder
 //   OUT/report.json              numbers, options (seed included) and machine
 //   OUT/report.md, *.csv, *.png  tables, curves and pictures
-//   OUT/steps/                   results of its steps under the hash of what they depend on: a second run computes nothing
+//   OUT/steps/                   results of its steps under the hash of what they depend on: a second run computes
+//                                nothing
 //
 // A new experiment is a file pair with one function that returns a LabRecipe, and one line in registry.cpp.
 
@@ -26,7 +27,8 @@ struct LabRecipe {
 
 const Registry<LabRecipe()>& lab_registry();
 
-/// Runs a recipe in `out` and writes report.json and report.md there; the report has options, machine and seconds added.
+/// Runs a recipe in `out` and writes report.json and report.md there; the report has options, machine and seconds
+/// added.
 json run_lab(const std::string& name, const json& options, const std::filesystem::path& out, torch::Device device);
 
 }  // namespace piddm

@@ -1,5 +1,6 @@
 #pragma once
-// The exact velocity of a Gaussian mixture as a network, so that every sampler and its count of work run on it: x is [B,C,H,W] with C H W = D.
+// The exact velocity of a Gaussian mixture as a network, so that every sampler and its count of work run on it: x is
+// [B,C,H,W] with C H W = D.
 
 #include "piddm/model/network.h"
 #include "piddm/process/gaussian_mixture.h"

@@ -1,6 +1,6 @@
-#include "piddm/files/atomic_file.h"
 #include "piddm/core/device.h"
 #include "piddm/core/stopwatch.h"
+#include "piddm/files/atomic_file.h"
 #include "piddm/lab/figure_jensen.h"
 #include "piddm/lab/figure_mog.h"
 #include "piddm/lab/lab.h"

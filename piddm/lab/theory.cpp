@@ -2,11 +2,11 @@
 
 #include <cmath>
 
-#include "piddm/files/atomic_file.h"
 #include "piddm/core/json_text.h"
-#include "piddm/plot/plot.h"
 #include "piddm/core/table.h"
+#include "piddm/files/atomic_file.h"
 #include "piddm/numerics/lbfgs.h"
+#include "piddm/plot/plot.h"
 #include "piddm/process/gaussian_mixture.h"
 #include "piddm/recipe/recipe.h"
 

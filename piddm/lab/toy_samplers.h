@@ -1,5 +1,6 @@
 #pragma once
-// The rivals on toys: posterior-mean guidance (DPS) and extrapolate-correct-interpolate (ECI) for any network and process, Euler steps from t = 1.
+// The rivals on toys: posterior-mean guidance (DPS) and extrapolate-correct-interpolate (ECI) for any network and
+// process, Euler steps from t = 1.
 
 #include "piddm/model/network.h"
 #include "piddm/process/integrator.h"
@@ -11,12 +12,13 @@ namespace piddm {
 using SampleLoss = std::function<Tensor(const Tensor& x0)>;
 using Projection = std::function<Tensor(const Tensor& x0)>;
 
-/// What the weight of the guidance multiplies: grad loss once a step (Chung et al. 2023), so that its strength grows with the number of steps, or the
-/// velocity, so that it does not: per_step w is per_time w / dt.
+/// What the weight of the guidance multiplies: grad loss once a step (Chung et al. 2023), so that its strength grows
+/// with the number of steps, or the velocity, so that it does not: per_step w is per_time w / dt.
 enum class GuidanceUnit { per_step, per_time };
 inline std::vector<std::string> enum_names(GuidanceUnit) { return {"per_step", "per_time"}; }
 
-/// v_DPS(x, t) = v(x, t) + weight grad_x loss(x0^(x, t)),  x0^ the clean estimate that v gives; through the network, no gradient remains.
+/// v_DPS(x, t) = v(x, t) + weight grad_x loss(x0^(x, t)),  x0^ the clean estimate that v gives; through the network, no
+/// gradient remains.
 Tensor guided_velocity(Network& network, const Process& process, const SampleLoss& loss, double weight, const Tensor& x,
                        const Tensor& t);
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <numeric>
 
-#include "piddm/files/atomic_file.h"
-#include "piddm/plot/plot.h"
 #include "piddm/core/table.h"
 #include "piddm/experiment/experiment.h"
+#include "piddm/files/atomic_file.h"
+#include "piddm/plot/plot.h"
 #include "piddm/recipe/recipe.h"
 
 namespace piddm {

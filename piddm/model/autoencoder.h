@@ -1,14 +1,17 @@
 #pragma once
-// The CNN auto-encoder: the other backbone of the paper's robustness table. The paper gives no sizes; these make it as large as the U-Net.
+// The CNN auto-encoder: the other backbone of the paper's robustness table. The paper gives no sizes; these make it as
+// large as the U-Net.
 //
 //   in       conv3: C -> width
-//   encoder  L levels of `blocks` residual blocks (conv_blocks.h) with width m_l channels; from each to the next a conv3 with stride 2
+//   encoder  L levels of `blocks` residual blocks (conv_blocks.h) with width m_l channels; from each to the next a
+//            conv3 with stride 2
 //   middle   two blocks
 //   decoder  the levels backwards, `blocks` blocks each; from each to the next the grid is doubled, then conv3
 //   out      norm, silu, conv3: width -> C
 //
-// No connection passes the middle by: everything goes through the coarsest grid, (H/8)(W/8) points of 4 width channels at the defaults, which hold 256
-// numbers for every 128 of two fields. t enters every block. Any grid: odd sizes are rounded up in the encoder and cut in the decoder.
+// No connection passes the middle by: everything goes through the coarsest grid, (H/8)(W/8) points of 4 width channels
+// at the defaults, which hold 256 numbers for every 128 of two fields. t enters every block. Any grid: odd sizes are
+// rounded up in the encoder and cut in the decoder.
 
 #include "piddm/model/conv_blocks.h"
 #include "piddm/model/network.h"

@@ -1,9 +1,11 @@
 #pragma once
-// The parts U-Net and auto-encoder are made of. Activations are [B,C,H,W]; every part works on any H and W and in the dtype of what it is given
-// (weights are cast), and has derivatives of every order.
+// The parts U-Net and auto-encoder are made of. Activations are [B,C,H,W]; every part works on any H and W and in the
+// dtype of what it is given (weights are cast), and has derivatives of every order.
 //
-//   ResidualBlock  y = S x + conv3(silu(norm(h))),  h = conv3(silu(norm(x))) + A e    e the embedding of t; S the identity, or 1x1 if widths differ
-//   SelfAttention  y = x + P softmax(Q K^T / sqrt(d)) V                               over all points, Q, K, V from norm(x), heads of d channels
+//   ResidualBlock  y = S x + conv3(silu(norm(h))),  h = conv3(silu(norm(x))) + A e    e the embedding of t; S the
+//                  identity, or 1x1 if widths differ
+//   SelfAttention  y = x + P softmax(Q K^T / sqrt(d)) V                               over all points, Q, K, V from
+//                  norm(x), heads of d channels
 //   TimeEmbedding  e = silu(W2 silu(W1 encoding(t) + b1) + b2)
 //
 // The last map of a block starts at zero (a block starts as S), all others with variance 1/inputs.
@@ -29,7 +31,8 @@ class Conv {
   int64_t stride_;
 };
 
-/// Each group of channels of a sample to mean 0 and variance 1, then a scale and shift a channel. The number of groups is gcd(groups, channels).
+/// Each group of channels of a sample to mean 0 and variance 1, then a scale and shift a channel. The number of groups
+/// is gcd(groups, channels).
 class GroupNorm {
  public:
   GroupNorm(ParameterDraw& draw, const std::string& name, int64_t channels, int64_t groups);
@@ -50,7 +53,8 @@ class TimeEmbedding {
   Tensor weight1_, bias1_, weight2_, bias2_;
 };
 
-/// The options that all convolutional networks have. A network with options of its own lists them between the two halves.
+/// The options that all convolutional networks have. A network with options of its own lists them between the two
+/// halves.
 struct ConvOptions {
   int64_t channels = 2;
   int64_t width = 1;  ///< the default is each network's own, as that of the multipliers
@@ -112,7 +116,8 @@ class SelfAttention {
   Conv qkv_, out_;
 };
 
-/// The blocks of one resolution, each followed by attention if the level has it, and the convolution that leads to the next level.
+/// The blocks of one resolution, each followed by attention if the level has it, and the convolution that leads to the
+/// next level.
 struct ConvLevel {
   std::vector<ResidualBlock> blocks;
   std::vector<SelfAttention> attention;
@@ -124,8 +129,9 @@ struct ConvLevel {
 /// Every point doubled along both axes, cut to [height,width].
 Tensor doubled(const Tensor& x, int64_t height, int64_t width);
 
-/// The dtype a convolutional network computes in: bfloat16 on a GPU in that precision, else that of x. Says to cuDNN whether tf32 is allowed, which
-/// holds for all convolutions until the next call: a network in fp32 and one in tf32 must not share one backward pass.
+/// The dtype a convolutional network computes in: bfloat16 on a GPU in that precision, else that of x. Says to cuDNN
+/// whether tf32 is allowed, which holds for all convolutions until the next call: a network in fp32 and one in tf32
+/// must not share one backward pass.
 torch::ScalarType convolution_type(const Tensor& x, Precision precision);
 
 }  // namespace piddm

@@ -1,17 +1,20 @@
 #pragma once
 // The Fourier neural operator with time encoding.
 //
-//   in      C field channels, 2 coordinate channels ((i+1/2)/H, (j+1/2)/W), 32 features of t: sin and cos of 2000 t 2000^(-i/15), i = 0..15
+//   in      C field channels, 2 coordinate channels ((i+1/2)/H, (j+1/2)/W), 32 features of t: sin and cos of 2000 t
+//           2000^(-i/15), i = 0..15
 //   lift    1x1: C+34 -> lifting -> GELU -> width
-//   layers  x <- act(K x + W x + b), K the spectral layer (ops/spectral.h), W a 1x1 map, GELU (exact) after all but the last
+//   layers  x <- act(K x + W x + b), K the spectral layer (ops/spectral.h), W a 1x1 map, GELU (exact) after all but the
+//           last
 //   out     1x1: width -> projection -> GELU -> C
 //
-// The features of t are constant in space: their share of the first 1x1 map is computed once a sample and added as a bias. Defaults: the paper's
-// network, 17.9 M parameters. Runs on any grid; modes the grid does not have are dropped.
+// The features of t are constant in space: their share of the first 1x1 map is computed once a sample and added as a
+// bias. Defaults: the paper's network, 17.9 M parameters. Runs on any grid; modes the grid does not have are dropped.
 //
-// The form "fused" runs float32 tensors on the CPU through the operators of ops/pointwise_mlp.h and ops/spectral_layer.h, and on a GPU through
-// ops/fused_fno.h in the network's precision; they have first derivatives only. Everything else, and the forms "gemm" and "fft", are composed from
-// tensor operations. All agree to the rounding of the precision.
+// The form "fused" runs float32 tensors on the CPU through the operators of ops/pointwise_mlp.h and
+// ops/spectral_layer.h, and on a GPU through ops/fused_fno.h in the network's precision; they have first derivatives
+// only. Everything else, and the forms "gemm" and "fft", are composed from tensor operations. All agree to the rounding
+// of the precision.
 
 #include <map>
 #include <memory>

@@ -6,7 +6,8 @@ namespace piddm {
 
 namespace {
 
-// P[i,j] = 1/N (1 + 2 sum_{0 < k < min(N,n)/2} cos 2 pi k (x_i - y_j)): from N cell centres y to n cell centres x, [n,N] float64.
+// P[i,j] = 1/N (1 + 2 sum_{0 < k < min(N,n)/2} cos 2 pi k (x_i - y_j)): from N cell centres y to n cell centres x,
+// [n,N] float64.
 Tensor interpolation(int64_t from, int64_t to) {
   const auto centres = [](int64_t n) { return (torch::arange(n, torch::kFloat64) + 0.5) / static_cast<double>(n); };
   const auto distance = centres(to).unsqueeze(1) - centres(from).unsqueeze(0);

@@ -1,5 +1,6 @@
 #pragma once
-// What networks share in front: checks of sizes and shapes, the coordinates of the grid. The encoding of t is that of fno.h.
+// What networks share in front: checks of sizes and shapes, the coordinates of the grid. The encoding of t is that of
+// fno.h.
 
 #include <string>
 #include <vector>

@@ -1,6 +1,7 @@
 #pragma once
-// A multilayer perceptron for mixtures and other toys: ReLU between full maps on the flattened sample, with t as one more input (a teacher) or without
-// (a one-step student). Weights and biases start uniform in +-1/sqrt(inputs). It belongs to one grid.
+// A multilayer perceptron for mixtures and other toys: ReLU between full maps on the flattened sample, with t as one
+// more input (a teacher) or without (a one-step student). Weights and biases start uniform in +-1/sqrt(inputs). It
+// belongs to one grid.
 
 #include "piddm/model/network.h"
 

@@ -1,7 +1,8 @@
 #pragma once
 // A trained model: network, process, normaliser and PDE together, and its folder on disk.
 //
-//   MODEL/config.json        everything but the weights: kind, pde, process, network, heads, normaliser, provenance; SHA-256 of the weights
+//   MODEL/config.json        everything but the weights: kind, pde, process, network, heads, normaliser, provenance;
+//                            SHA-256 of the weights
 //   MODEL/model.safetensors  the weights, float32, complex ones as real pairs
 //
 // A run folder holds its finished model under RUN/model; load_model takes either.
@@ -18,14 +19,16 @@
 namespace piddm {
 
 /// What turns the raw clean estimate of a student into its output; all off is the paper's plain student.
-/// Why they are there: white noise leaks through the pointwise path of the FNO straight into u, and the residual amplifies just that.
+/// Why they are there: white noise leaks through the pointwise path of the FNO straight into u, and the residual
+/// amplifies just that.
 struct HeadOptions {
   bool band_limited = false;  ///< latent reduced to the Fourier modes the network keeps
   int64_t band_modes = 0;     ///< or to fewer: what the data do not vary in, a student only has to learn to remove
   bool smooth =
       false;  ///< u <- S (1 + lambda/lambda_c)^-1 S u, S the sine transform: smooth, and exactly zero on the wall
-  double smooth_modes =
-      3;  ///< lambda_c = (pi smooth_modes)^2: the residual of an error in the network's output is at most lambda_c times as large
+  /// Lambda_c = (pi smooth_modes)^2: the residual of an error in the network's output is at most lambda_c times as
+  /// large.
+  double smooth_modes = 3;
   bool bounded = false;  ///< two-valued coefficient: a <- mid + half tanh(gain (a - mid)/half)
   double bounded_gain = 2;
   bool constant = false;     ///< scalar channels replaced by their spatial mean
@@ -57,7 +60,8 @@ struct Model {
   int64_t latent_grid = 0;           ///< students on another grid than their own (grid_transfer.h): the own one; else 0
   json provenance = json::object();  ///< seed, options, machine, steps: whatever made it
 
-  /// White noise of samples first..first+count-1, [count,C,H,W] float32 on the network's device, on the PDE's grid or `latent_grid`.
+  /// White noise of samples first..first+count-1, [count,C,H,W] float32 on the network's device, on the PDE's grid or
+  /// `latent_grid`.
   Tensor latents(uint64_t seed, Stream stream, int64_t first, int64_t count) const;
   torch::Device device() const;
 };

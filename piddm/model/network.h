@@ -22,14 +22,15 @@ class Network : public torch::nn::Module {
   /// v(x, t) for x [B,C,H,W] in network units and times t [B] (or [1], the same for all). Counted.
   Tensor operator()(const Tensor& x, const Tensor& t);
 
-  /// step(x, times), which calls this network `evaluations` times; as one launch on a GPU where Replay takes it. Counted as those calls.
+  /// step(x, times), which calls this network `evaluations` times; as one launch on a GPU where Replay takes it.
+  /// Counted as those calls.
   Tensor recorded_step(const std::string& name, const Tensor& x, const Tensor& times, int64_t evaluations,
                        const Replay::Forward& step);
 
   const WorkCount& work() const { return *work_; }
 
-  /// Arithmetic on a GPU, for networks that have a choice: fp32 until something else is asked for. Residuals of the network's output need fp32;
-  /// training a teacher and sampling it do not.
+  /// Arithmetic on a GPU, for networks that have a choice: fp32 until something else is asked for. Residuals of the
+  /// network's output need fp32; training a teacher and sampling it do not.
   void set_precision(Precision precision) { precision_ = precision; }
   Precision precision() const { return precision_; }
 

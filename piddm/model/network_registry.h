@@ -13,7 +13,8 @@ const Registry<NetworkPtr(const json& options, uint64_t seed)>& network_registry
 /// The network a config's table describes: {type = "fno", and options of that type}.
 NetworkPtr network_from(const json& table, int64_t channels, uint64_t seed);
 
-/// The options of every type, one "PREFIX.key = default    # meaning" line each under a line with the type, for `--keys`.
+/// The options of every type, one "PREFIX.key = default    # meaning" line each under a line with the type, for
+/// `--keys`.
 std::string describe_networks(const std::string& prefix);
 
 }  // namespace piddm

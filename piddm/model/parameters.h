@@ -1,6 +1,6 @@
 #pragma once
-// Initial weights of a network: normals of Stream::parameters, one index of the stream a parameter in the order they are asked for, so that a seed
-// always gives the same weights.
+// Initial weights of a network: normals of Stream::parameters, one index of the stream a parameter in the order they
+// are asked for, so that a seed always gives the same weights.
 
 #include <cstdint>
 #include <string>

@@ -1,9 +1,11 @@
 #pragma once
-// Inference on a GPU as one launch: after a few calls with the same shapes a network's forward pass is recorded (core/cuda.h) and played back.
+// Inference on a GPU as one launch: after a few calls with the same shapes a network's forward pass is recorded
+// (core/cuda.h) and played back.
 //
-// A batch of few samples is otherwise bound by the time it takes to launch some thirty kernels. Recorded are calls without gradients on at most
-// kReplayPoints grid points in all; what is recorded reserves its memory, so at most kReplayGraphs shapes are, the least recently used goes first.
-// A recording reads weights where they lie: changing them in place is seen, moving them (another tensor, device or precision) makes a new one.
+// A batch of few samples is otherwise bound by the time it takes to launch some thirty kernels. Recorded are calls
+// without gradients on at most kReplayPoints grid points in all; what is recorded reserves its memory, so at most
+// kReplayGraphs shapes are, the least recently used goes first. A recording reads weights where they lie: changing them
+// in place is seen, moving them (another tensor, device or precision) makes a new one.
 
 #include <functional>
 #include <list>
@@ -23,7 +25,8 @@ class Replay {
  public:
   using Forward = std::function<Tensor(const Tensor& x, const Tensor& t)>;
 
-  /// forward(x, t), from the recording if there is one. `kind` names everything but the shapes that the recording depends on.
+  /// forward(x, t), from the recording if there is one. `kind` names everything but the shapes that the recording
+  /// depends on.
   Tensor operator()(const std::string& kind, const Tensor& x, const Tensor& t, const Forward& forward);
 
   /// Whether this call may be recorded: on a GPU, small, no gradients wanted, and not inside another recording.

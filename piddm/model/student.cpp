@@ -15,7 +15,8 @@ Tensor smoothing_filter(const Tensor& lambda, double cut_off_mode) {
   return 1 / (1 + (lambda.unsqueeze(1) + lambda.unsqueeze(0)) / lambda_c);
 }
 
-// Whether boundary conditions give exactly the outer ring of this solution channel away, and the hard constraint makes it zero.
+// Whether boundary conditions give exactly the outer ring of this solution channel away, and the hard constraint makes
+// it zero.
 bool zero_on_ring(const Pde& pde, int64_t channel) {
   const int64_t n = pde.grid();
   auto ring = torch::ones({n, n}, torch::kBool);

@@ -3,7 +3,8 @@
 //
 //   e' = the network's Fourier modes of e                 (band_limited)
 //   x  = clean estimate of the process at t = 1           linear: e' - v(e', 1)
-//   u  = S (1 + lambda/lambda_c)^-1 S u                   (smooth) where u vanishes on the wall, or on the outer ring of nodes
+//   u  = S (1 + lambda/lambda_c)^-1 S u                   (smooth) where u vanishes on the wall, or on the outer ring
+//                                                         of nodes
 //   a  = mid + half tanh(gain (a - mid)/half)             (bounded)
 //   s  = spatial mean of s                                (constant) scalar channels
 //   x  = C(x), the PDE's hard constraint                  (constrained)
@@ -26,7 +27,8 @@ class Student {
   Network& network() const { return *network_; }
 
  private:
-  /// Where a solution channel is zero: nowhere that is known, on the wall half a cell outside the grid, on the outer ring of nodes.
+  /// Where a solution channel is zero: nowhere that is known, on the wall half a cell outside the grid, on the outer
+  /// ring of nodes.
   enum class Wall { none, cells, nodes };
   static std::vector<Wall> walls_of(const Pde& pde);
 

@@ -1,16 +1,17 @@
 #pragma once
-// The U-Net: one of the two other backbones of the paper's robustness table. The paper gives no sizes; these are the usual ones of diffusion models
-// (Ho, Jain, Abbeel 2020) at about 15 M parameters.
+// The U-Net: one of the two other backbones of the paper's robustness table. The paper gives no sizes; these are the
+// usual ones of diffusion models (Ho, Jain, Abbeel 2020) at about 15 M parameters.
 //
 //   in      conv3: C -> width
-//   down    L levels of `blocks` residual blocks (conv_blocks.h) with width m_l channels; from each to the next a conv3 with stride 2
+//   down    L levels of `blocks` residual blocks (conv_blocks.h) with width m_l channels; from each to the next a conv3
+//           with stride 2
 //   middle  block, attention, block
-//   up      the levels backwards, `blocks`+1 blocks each; every block also sees what the way down left at its place (skip connections);
-//           from each to the next the grid is doubled, then conv3
+//   up      the levels backwards, `blocks`+1 blocks each; every block also sees what the way down left at its place
+//           (skip connections); from each to the next the grid is doubled, then conv3
 //   out     norm, silu, conv3: width -> C
 //
-// Attention after every block of the `attention` coarsest levels. t enters every block. Any grid: odd sizes are rounded up on the way down and cut on
-// the way up, so that nothing is padded outside.
+// Attention after every block of the `attention` coarsest levels. t enters every block. Any grid: odd sizes are rounded
+// up on the way down and cut on the way up, so that nothing is padded outside.
 
 #include "piddm/model/conv_blocks.h"
 #include "piddm/model/network.h"

@@ -13,8 +13,8 @@
 
 namespace piddm {
 
-/// u for a > 0, f and an optional first guess, all [B,1,n,n] float64 on the CPU. A NumericsError where a sample does not
-/// converge.
+/// u for a > 0, f and an optional first guess, all [B,1,n,n] float64 on the CPU. A NumericsError where a sample does
+/// not converge.
 CgResult solve_diffusion(const Tensor& a, const Tensor& f, const Tensor& start = {}, const CgOptions& options = {});
 
 }  // namespace piddm

@@ -21,7 +21,8 @@ Tensor phi_functions(const Tensor& z);
 
 class ExponentialRk4 {
  public:
-  /// `linear` holds L <= 0 as float64, broadcastable to the modes; `dtype` is that of the modes (complex64, complex128).
+  /// `linear` holds L <= 0 as float64, broadcastable to the modes; `dtype` is that of the modes (complex64,
+  /// complex128).
   ExponentialRk4(const Tensor& linear, double step, torch::ScalarType dtype = torch::kComplexDouble);
 
   /// The same step for modes of another dtype and device.

@@ -1,11 +1,12 @@
 #pragma once
-// Exact conditioning of a Gaussian field x = F xi, xi ~ N(0,I), on noisy values y_i = x_i + sigma_i eta_i of some of its entries:
+// Exact conditioning of a Gaussian field x = F xi, xi ~ N(0,I), on noisy values y_i = x_i + sigma_i eta_i of some of
+// its entries:
 //
 //   xi | y ~ N(m, H^-1),   H = I + F^T W F,   H m = F^T W y,   W = diag(1/sigma_i^2), 0 where nothing is known
 //   a draw:  H xi = F^T (W y + W^(1/2) eta) + xi_0  with fresh eta, xi_0 ~ N(0,I)         (perturb and solve)
 //
-// F is given by products with it and its transpose, H is inverted by conjugate gradients; no matrix is formed. Exact values need a small sigma: H
-// has the condition of (prior variance / sigma^2).
+// F is given by products with it and its transpose, H is inverted by conjugate gradients; no matrix is formed. Exact
+// values need a small sigma: H has the condition of (prior variance / sigma^2).
 
 #include "piddm/numerics/conjugate_gradient.h"
 

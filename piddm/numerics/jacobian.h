@@ -3,10 +3,11 @@
 //
 //   J^T w   one backward pass through the graph of f(x), which is kept
 //   J v     exact: the derivative of w -> J^T w, by differentiating the backward pass; costs about one forward pass
-//           difference: (f(x + h v) - f(x - h v)) / 2h,  h |v| = eps^(1/3) max(1, |x|): two forward passes, error eps^(2/3)
+//           difference: (f(x + h v) - f(x - h v)) / 2h,  h |v| = eps^(1/3) max(1, |x|): two forward passes, error
+//                                                        eps^(2/3)
 //
-// automatic is exact where f can be differentiated twice, else difference: the fused operators have first derivatives only and say so by a
-// UsageError in a backward pass that is to be differentiated.
+// automatic is exact where f can be differentiated twice, else difference: the fused operators have first derivatives
+// only and say so by a UsageError in a backward pass that is to be differentiated.
 
 #include <functional>
 
@@ -18,8 +19,8 @@ namespace piddm {
 enum class JacobianProduct { automatic, exact, difference };
 inline std::vector<std::string> enum_names(JacobianProduct) { return {"automatic", "exact", "difference"}; }
 
-/// A function of some samples of a batch: x [b,...] stands for the samples `rows` (int64 [b], on the device of x) of it, and sample i of the
-/// answer may depend on sample i of x only.
+/// A function of some samples of a batch: x [b,...] stands for the samples `rows` (int64 [b], on the device of x) of
+/// it, and sample i of the answer may depend on sample i of x only.
 using RowFunction = std::function<Tensor(const Tensor& x, const Tensor& rows)>;
 
 class Jacobian {

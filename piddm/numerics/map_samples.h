@@ -1,6 +1,6 @@
 #pragma once
-// Applies a solver to a batch. On the CPU it gets one sample at a time and the threads share the samples, so that no bit
-// of a result depends on the batch or on the number of threads; elsewhere it gets blocks of samples.
+// Applies a solver to a batch. On the CPU it gets one sample at a time and the threads share the samples, so that no
+// bit of a result depends on the batch or on the number of threads; elsewhere it gets blocks of samples.
 
 #include <functional>
 

@@ -6,8 +6,8 @@
 //
 // In one dimension k = 1..n/2 (of the last mode of an even n the grid sees the cosine only); in two dimensions |k_x|,
 // |k_y| <= (n-1)/2 without k = 0. The normals are numbered by k (2-D: by shells max(|k_x|,|k_y|) = 1, 2, ...), so that
-// a sample index names the same random function on every grid, truncated at the grid's last mode. Samples are float64 on
-// the CPU, the same bits for any batch split and number of threads.
+// a sample index names the same random function on every grid, truncated at the grid's last mode. Samples are float64
+// on the CPU, the same bits for any batch split and number of threads.
 
 #include "piddm/core/rng.h"
 

@@ -1,11 +1,13 @@
 #pragma once
-// The backward pass of the fused FNO (fused_fno.h): from dy [B,O,H,W] and what the forward pass kept to the gradients of x and of all weights.
+// The backward pass of the fused FNO (fused_fno.h): from dy [B,O,H,W] and what the forward pass kept to the gradients
+// of x and of all weights.
 //
-//   dz_(L-1) from dy through the projection;  layer l:  dK_l = sum dz_hat conj(y_hat) of each mode,  dS_l = sum dz_l y_l^T,  db_l = sum dz_l,
+//   dz_(L-1) from dy through the projection;  layer l:  dK_l = sum dz_hat conj(y_hat) of each mode,  dS_l = sum dz_l
+//                                             y_l^T,  db_l = sum dz_l,
 //   dy_l = K_l^T dz_l + S_l^T dz_l,  dz_(l-1) = gelu'(z_(l-1)) dy_l;  dx from dh_0 = dy_0 through the lifting
 //
-// Shapes are those of the forward pass (fused_forward.h): dz [B,H,W,C] and its words, both overwritten layer by layer. Sums over the grid (db, and
-// that of the lifting's second bias) are read off the mode (0,0) instead of off dz.
+// Shapes are those of the forward pass (fused_forward.h): dz [B,H,W,C] and its words, both overwritten layer by layer.
+// Sums over the grid (db, and that of the lifting's second bias) are read off the mode (0,0) instead of off dz.
 
 #include <array>
 #include <utility>
@@ -47,7 +49,8 @@ class FusedBackward : private FusedForward {
   /// Without bias2.
   std::pair<Tensor, MlpWeights> lift_backward(const Tensor& dh, bool want_x, bool want_weights);
 
-  /// Turns dz of layer l into that of layer l-1 and the words likewise; returns the sum of the spectral part of it over the grid and batch, [C].
+  /// Turns dz of layer l into that of layer l-1 and the words likewise; returns the sum of the spectral part of it over
+  /// the grid and batch, [C].
   Tensor layer_backward(int64_t l, const Tensor& input, const Tensor& modes, const Tensor& dz, const Tensor& words,
                         LayerWeights* gradient);
   Tensor zero_mode(const Tensor& modes) const;

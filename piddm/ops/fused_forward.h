@@ -1,14 +1,16 @@
 #pragma once
-// The forward pass of the fused FNO (fused_fno.h): one batch through the kernels of piddm/cuda, from x [B,C,H,W] to y [B,O,H,W].
+// The forward pass of the fused FNO (fused_fno.h): one batch through the kernels of piddm/cuda, from x [B,C,H,W] to y
+// [B,O,H,W].
 //
-//   h = lift(x);  words of h;  a layer:  words -> modes -> mixed modes -> words -> z and the words of the next;  y = project(z)
+//   h = lift(x);  words of h;  a layer:  words -> modes -> mixed modes -> words -> z and the words of the next;  y =
+//                 project(z)
 //
 //   h, z   [B,H,W,C]       activations, before gelu
 //   words  [B,H,K2,C,2]    rows transformed along W
 //   modes  [K1,K2,B,C,2]   the kept modes
 //
-// all in the precision's storage. The backward pass (fused_backward.h) is built on the same steps: packing, transforms, mixing, and whole layers where
-// it computes them again.
+// all in the precision's storage. The backward pass (fused_backward.h) is built on the same steps: packing, transforms,
+// mixing, and whole layers where it computes them again.
 
 #include <array>
 #include <vector>
@@ -26,7 +28,8 @@ struct FusedKept {
   std::vector<Tensor> modes;  ///< of each layer's input
 };
 
-/// One pass over one batch. Tensors it holds are those of the weights' or the activations' storage; weights and plan must outlive it.
+/// One pass over one batch. Tensors it holds are those of the weights' or the activations' storage; weights and plan
+/// must outlive it.
 class FusedForward {
  public:
   FusedForward(const Tensor& x, const Tensor& coordinates, const FnoWeights& weights, const FusedPlan& plan,

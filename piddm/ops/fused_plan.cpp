@@ -28,7 +28,8 @@ Tensor packed_right(const Tensor& matrix, torch::Device device, Precision precis
   return target;
 }
 
-/// Rows (re, im) of n numbers -> tiles of 16 rows, re of eight numbers, then im of the same; zeros up to full tiles and 16 columns.
+/// Rows (re, im) of n numbers -> tiles of 16 rows, re of eight numbers, then im of the same; zeros up to full tiles and
+/// 16 columns.
 Tensor in_tiles(const Tensor& re, const Tensor& im) {
   const int64_t n = re.size(0), rows = cuda::round_up(as_int(n), 8), depth = cuda::round_up(as_int(re.size(1)), 16);
   auto tiles = torch::zeros({rows / 8, 2, 8, depth}, torch::kFloat64);

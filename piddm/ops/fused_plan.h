@@ -12,7 +12,8 @@ inline int as_int(int64_t n) { return static_cast<int>(n); }
 /// Uninitialised memory in the storage of the precision: bf16, else float32.
 Tensor gpu_storage(at::IntArrayRef sizes, torch::Device device, Precision precision);
 
-/// The right factor `view` [depth, columns], float32 with any strides, into tiles of `target` [padded depth, padded columns].
+/// The right factor `view` [depth, columns], float32 with any strides, into tiles of `target` [padded depth, padded
+/// columns].
 cuda::PackB pack_job(const Tensor& view, const Tensor& target, bool wide_k, bool wide_n, bool activated);
 
 /// The transforms of a grid as the kernels want them.

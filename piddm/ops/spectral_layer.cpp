@@ -71,7 +71,8 @@ struct Passes {
     cpu::for_units(blocks, [&](int64_t begin, int64_t end) { step(m, begin, end, scratch()); });
   }
 
-  /// Passes 3 and 4, a few samples at a time. `finish` describes the whole batch; dskip [lanes,in,out] gets the sums of the lanes.
+  /// Passes 3 and 4, a few samples at a time. `finish` describes the whole batch; dskip [lanes,in,out] gets the sums of
+  /// the lanes.
   void to_grid(const Tensor& modes, const Tensor& along_w, cpu::Finish finish, const Tensor& dskip) const {
     const int64_t across = (plan.width + kernel.panel - 1) / kernel.panel, points = plan.height * plan.width;
     const int64_t size = across * out * 2 * grid.radius * kernel.panel;

@@ -1,16 +1,19 @@
 #pragma once
-// One layer of the FNO,  y = act(K x + S x + b):  K the spectral layer (ops/spectral.h), S a 1x1 map, b a bias, act the exact GELU or nothing.
+// One layer of the FNO,  y = act(K x + S x + b):  K the spectral layer (ops/spectral.h), S a 1x1 map, b a bias, act the
+//                        exact GELU or nothing.
 //
 //   x [B,C,H,W], weight [m1, m2/2+1, 2, O, C], skip S [O,C], bias [O]  ->  y [B,O,H,W]
 //
-// spectral_layer_formula composes it from tensor operations. spectral_layer gives the same (float32 on the CPU, any sizes) in four passes, each over
-// all threads: (1) every plane to its kept modes, as two real matrix products per plane on a grid folded along H; (2) mode mixing for all samples
-// at once; (3) modes back along W; (4) back along H, joined with S x + b and the activation on tiles that stay in the cache, so that x is read
-// twice and y is written once. The backward pass is the same four passes with the transposed matrices. It keeps x, its kept modes and, with an
+// spectral_layer_formula composes it from tensor operations. spectral_layer gives the same (float32 on the CPU, any
+// sizes) in four passes, each over all threads: (1) every plane to its kept modes, as two real matrix products per
+// plane on a grid folded along H; (2) mode mixing for all samples at once; (3) modes back along W; (4) back along H,
+// joined with S x + b and the activation on tiles that stay in the cache, so that x is read twice and y is written
+// once. The backward pass is the same four passes with the transposed matrices. It keeps x, its kept modes and, with an
 // activation, its slopes. Gradients with respect to x, weight, skip and bias; first order only.
 //
-// Results do not depend on the number of threads. The values of a sample depend on its companions only through their number: up to four samples
-// (two with AVX2, one with neither) are mixed along channels instead of along samples, which adds up in another order.
+// Results do not depend on the number of threads. The values of a sample depend on its companions only through their
+// number: up to four samples (two with AVX2, one with neither) are mixed along channels instead of along samples, which
+// adds up in another order.
 
 #include "piddm/ops/spectral.h"
 

@@ -1,8 +1,10 @@
 #pragma once
 // Darcy flow on the unit square:  -div(a grad u) = 1 in (0,1)^2,  u = 0 on the wall.
 //
-// Finite volumes on the cell-centred grid x_i = (i+1/2) h, h = 1/N (the wall lies half a cell outside the first centre):
-//   (A u)_P = h^-2 sum_faces w (u_P - u_N),   w = (a_P + a_N)/2 inside,   wall face 2 a_P (u_P - 0), that is ghost value -u
+// Finite volumes on the cell-centred grid x_i = (i+1/2) h, h = 1/N (the wall lies half a cell outside the first
+// centre):
+//   (A u)_P = h^-2 sum_faces w (u_P - u_N),   w = (a_P + a_N)/2 inside,   wall face 2 a_P (u_P - 0), that is ghost
+//                                             value -u
 //   r_phys  = 1 - A u at every cell,   c = 115 h^2,   reference term 1
 // A is symmetric positive definite, second-order accurate for smooth a.
 //

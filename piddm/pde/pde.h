@@ -1,8 +1,9 @@
 #pragma once
-// What a PDE is to the rest of the library: channels, a law of its coefficients, a reference solve, a residual, a hard constraint, an exact decode.
+// What a PDE is to the rest of the library: channels, a law of its coefficients, a reference solve, a residual, a hard
+// constraint, an exact decode.
 //
-// Fields are [B,C,H,W] in physical units, solution channels first, then coefficients. Residuals are differentiable in the dtype they are given;
-// solvers and decodes compute in float64 whatever they are given.
+// Fields are [B,C,H,W] in physical units, solution channels first, then coefficients. Residuals are differentiable in
+// the dtype they are given; solvers and decodes compute in float64 whatever they are given.
 
 #include <functional>
 #include <memory>

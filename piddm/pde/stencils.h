@@ -1,6 +1,6 @@
 #pragma once
-// Compact second-order differences on regular grids, the mean of a scalar channel and the size of a sample. All differentiable in the dtype
-// and on the device they are given; `dim` is any axis.
+// Compact second-order differences on regular grids, the mean of a scalar channel and the size of a sample. All
+// differentiable in the dtype and on the device they are given; `dim` is any axis.
 
 #include "piddm/core/tensor.h"
 

@@ -14,9 +14,9 @@ struct BarSeries {
   std::vector<double> errors{};  ///< half lengths of error bars: one a group, or none at all
 };
 
-/// For each group its bars side by side, one of each series. Bars stand on zero; with log_y they stand on the frame, which begins below the smallest. The
-/// chart grows with the number of bars and the width of the groups' names. Values that are not finite, or not positive when log_y is set, have no bar and are
-/// counted below the chart.
+/// For each group its bars side by side, one of each series. Bars stand on zero; with log_y they stand on the frame,
+/// which begins below the smallest. The chart grows with the number of bars and the width of the groups' names. Values
+/// that are not finite, or not positive when log_y is set, have no bar and are counted below the chart.
 Canvas bar_chart(const std::vector<std::string>& groups, const std::vector<BarSeries>& series, const std::string& title,
                  const std::string& y_label, bool log_y = false);
 

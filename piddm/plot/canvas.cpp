@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "piddm/files/atomic_file.h"
 #include "piddm/core/error.h"
+#include "piddm/files/atomic_file.h"
 #include "piddm/plot/svg.h"
 
 namespace piddm {

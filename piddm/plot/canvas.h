@@ -1,6 +1,7 @@
 #pragma once
 // An RGB raster to draw pictures on. The origin is the top left pixel, x to the right, y downwards; whatever falls
-// outside is cut off. What is drawn is written down as SVG at the same time (svg.h), so that every picture can be saved either way.
+// outside is cut off. What is drawn is written down as SVG at the same time (svg.h), so that every picture can be saved
+// either way.
 
 #include <cmath>
 #include <filesystem>
@@ -80,7 +81,8 @@ class Canvas {
   std::string encode_png() const;
   void write_png(const std::filesystem::path& path) const;
 
-  /// The same picture as vector graphics: lines, areas and text stay sharp at any size, heat maps are embedded pictures.
+  /// The same picture as vector graphics: lines, areas and text stay sharp at any size, heat maps are embedded
+  /// pictures.
   std::string encode_svg() const;
   void write_svg(const std::filesystem::path& path) const;
 

@@ -1,5 +1,6 @@
 #pragma once
-// What line, bar and scatter charts have in common: the frame with ticks and grid, title, labels, legend, and a note on what could not be shown.
+// What line, bar and scatter charts have in common: the frame with ticks and grid, title, labels, legend, and a note on
+// what could not be shown.
 
 #include <string>
 #include <vector>
@@ -36,7 +37,8 @@ struct Chart {
   bool shows(double vx, double vy) const { return x.shows(vx) && y.shows(vy); }
   Point at(double vx, double vy) const { return {pixel_x(vx) + 0.5, pixel_y(vy) + 0.5}; }  ///< NaN if not shown
 
-  /// A bar with caps from vy - error to vy + error, cut at the frame; nothing unless error is positive. The other goes along x. Returns what it covers.
+  /// A bar with caps from vy - error to vy + error, cut at the frame; nothing unless error is positive. The other goes
+  /// along x. Returns what it covers.
   Rect error_bar_y(double vx, double vy, double error, Rgb color);
   Rect error_bar_x(double vx, double vy, double error, Rgb color);
 };
@@ -44,7 +46,8 @@ struct Chart {
 /// Everything but the marks. Without a mark to show, the frame says "no data".
 Chart start_chart(const ChartSetup& setup);
 
-/// Adds a value and the ends of its error bar to what an axis must span; on a log axis a bar counts down to a tenth of the value at most.
+/// Adds a value and the ends of its error bar to what an axis must span; on a log axis a bar counts down to a tenth of
+/// the value at most.
 void append_with_error(std::vector<double>& values, double value, double error, bool log);
 
 }  // namespace piddm

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "piddm/data/spectrum.h"
 #include "piddm/core/table.h"
+#include "piddm/data/spectrum.h"
 
 namespace piddm {
 

@@ -9,8 +9,8 @@ namespace piddm {
 /// Whether W is time: the state at its first entry is given for every x, at its last it is not.
 bool has_time_axis(const Pde& pde);
 
-/// One row a sample: every channel, and with a PDE the residual map R = c r_phys, with RMS, largest value and the RMS of the boundary error in the title (colours
-/// end at the 99.5th percentile). `pde`
+/// One row a sample: every channel, and with a PDE the residual map R = c r_phys, with RMS, largest value and the RMS
+/// of the boundary error in the title (colours end at the 99.5th percentile). `pde`
 /// may be null. With `references` also u*(a) and u - u*(a), u*(a) the solution for the sample's own coefficients.
 Canvas draw_samples(const Dataset& data, const PdePtr& pde, const std::vector<int64_t>& samples,
                     const std::string& title, bool references = false);
@@ -18,7 +18,8 @@ Canvas draw_samples(const Dataset& data, const PdePtr& pde, const std::vector<in
 /// For each sample one chart with u(x) at five times; a UsageError for a PDE without a time axis.
 Canvas draw_trajectories(const Dataset& data, const Pde& pde, const std::vector<int64_t>& samples);
 
-/// One log-log chart for each field channel: the data against `reference` [M,C,H,W], which is called `reference_name` in the legend.
+/// One log-log chart for each field channel: the data against `reference` [M,C,H,W], which is called `reference_name`
+/// in the legend.
 Canvas draw_spectra(const Dataset& data, const Pde& pde, const Tensor& reference, const std::string& reference_name);
 
 }  // namespace piddm

@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "piddm/core/error.h"
-#include "piddm/plot/chart.h"
 #include "piddm/core/table.h"
+#include "piddm/plot/chart.h"
 
 namespace piddm {
 namespace {

@@ -63,7 +63,8 @@ bool inside(const Rect& a, const Rect& b) {
   return a.x >= b.x && a.right() <= b.right() && a.y >= b.y && a.bottom() <= b.bottom();
 }
 
-/// Where a label of this width may stand around a point: right, left, above, below, and at the four corners; if need be farther away.
+/// Where a label of this width may stand around a point: right, left, above, below, and at the four corners; if need be
+/// farther away.
 std::vector<Rect> label_places(Point point, int width) {
   const int x = static_cast<int>(std::lround(point.x)), y = static_cast<int>(std::lround(point.y));
   const int height = text_height() + kDescent;

@@ -24,8 +24,8 @@ struct ScatterStyle {
   bool frontier = false;  ///< a line through the points that no other beats in both x and y, smaller being better
 };
 
-/// Labels stand to the right of their points, or where else there is room. Points that are not finite, or not positive on a log axis, are counted below the
-/// chart.
+/// Labels stand to the right of their points, or where else there is room. Points that are not finite, or not positive
+/// on a log axis, are counted below the chart.
 Canvas scatter_chart(const std::vector<ScatterSeries>& series, const std::string& title, const std::string& x_label,
                      const std::string& y_label, const ScatterStyle& style = {});
 

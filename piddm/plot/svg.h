@@ -1,6 +1,6 @@
 #pragma once
-// The drawing primitives of a Canvas as SVG 1.1 elements, in the canvas' pixels. Text is real text, set to the width it has on the raster, so that the layout
-// holds whatever font the viewer has.
+// The drawing primitives of a Canvas as SVG 1.1 elements, in the canvas' pixels. Text is real text, set to the width it
+// has on the raster, so that the layout holds whatever font the viewer has.
 
 #include <string>
 #include <string_view>
@@ -12,7 +12,8 @@ namespace piddm {
 
 std::string svg_rect(const Rect& rect, Rgb color);
 
-/// One path with round ends and joints; one point is a disc, points that are not finite leave gaps, "" if nothing is left.
+/// One path with round ends and joints; one point is a disc, points that are not finite leave gaps, "" if nothing is
+/// left.
 std::string svg_polyline(const std::vector<Point>& points, Rgb color, double thickness);
 
 /// Position and anchor as in Canvas::text.

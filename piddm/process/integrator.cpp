@@ -10,7 +10,8 @@ namespace {
 
 Tensor time_of(const Tensor& x, double t) { return torch::full({1}, t, x.options().requires_grad(false)); }
 
-// Dormand-Prince 5(4): stage times, stage coefficients, and the difference of the weights of both orders. The last stage is the first of the next step.
+// Dormand-Prince 5(4): stage times, stage coefficients, and the difference of the weights of both orders. The last
+// stage is the first of the next step.
 constexpr int kStages = 7;
 constexpr std::array<double, kStages> kTimes{0, 1. / 5, 3. / 10, 4. / 5, 8. / 9, 1, 1};
 constexpr std::array<std::array<double, 6>, kStages> kCoefficients{{

@@ -1,18 +1,20 @@
 #pragma once
-// Diffusion processes x_t = alpha(t) x_0 + sigma(t) e with t = 1 noise and t = 0 data, and every conversion between velocity, clean field, noise
-// and score.
+// Diffusion processes x_t = alpha(t) x_0 + sigma(t) e with t = 1 noise and t = 0 data, and every conversion between
+// velocity, clean field, noise and score.
 //
 //   v   = dx_t/dt = alpha' x_0 + sigma' e
 //   x_0 = (sigma' x_t - sigma v) / D,   e = (alpha v - alpha' x_t) / D,   D = alpha sigma' - alpha' sigma
 //   s   = grad log p_t(x_t) = -e / sigma,   x_0 = (x_t + sigma^2 s) / alpha
 //
-// The same formulas hold for one trajectory (x_0, e known) and for posterior means E[x_0|x_t], E[e|x_t], which is what a trained v and s give.
+// The same formulas hold for one trajectory (x_0, e known) and for posterior means E[x_0|x_t], E[e|x_t], which is what
+// a trained v and s give.
 //
 //   linear   alpha = 1-t, sigma = t (rectified flow), so v = e - x_0, x_0 = x_t - t v, e = x_t + (1-t) v
 //   vp       alpha = exp(-b/2), sigma = sqrt(1 - exp(-b)), b(t) = int_0^t beta, beta = 0.1 + 19.9 t (Song et al. 2021)
 //   sub-vp   alpha as vp, sigma = 1 - exp(-b)
 //
-// sigma' of vp grows without bound as t -> 0, so vp and sub-vp are sampled and trained on [1e-3, 1]. At t = 1 they keep alpha = 6.6e-3 of the data.
+// sigma' of vp grows without bound as t -> 0, so vp and sub-vp are sampled and trained on [1e-3, 1]. At t = 1 they keep
+// alpha = 6.6e-3 of the data.
 
 #include <memory>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
-// How long steps of a recipe may take on this machine: counted network evaluations times the seconds one takes, measured once for each network and
-// precision on a batch of a few samples. Meant to tell minutes from hours.
+// How long steps of a recipe may take on this machine: counted network evaluations times the seconds one takes,
+// measured once for each network and precision on a batch of a few samples. Meant to tell minutes from hours.
 
 #include "piddm/experiment/experiment.h"
 #include "piddm/solve/task/task.h"

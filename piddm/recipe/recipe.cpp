@@ -5,13 +5,13 @@
 #include <thread>
 #include <utility>
 
-#include "piddm/files/atomic_file.h"
 #include "piddm/core/device.h"
 #include "piddm/core/interrupt.h"
 #include "piddm/core/json_text.h"
 #include "piddm/core/log.h"
-#include "piddm/files/sha256.h"
 #include "piddm/core/stopwatch.h"
+#include "piddm/files/atomic_file.h"
+#include "piddm/files/sha256.h"
 
 namespace piddm {
 

@@ -1,10 +1,11 @@
 #pragma once
 // A recipe: steps whose results are stored under the hash of their inputs. What `demo` and `reproduce` are written in.
 //
-// A step's key is the hash of its name, the program's version, its settings and the keys of the steps it builds on, so a changed setting reruns
-// only what depends on it, two recipes in one folder share what they have in common, and a second run computes nothing. A step works in a folder
-// that survives a kill and gets its final name when it is done: training continues, everything else starts over.
-// Several processes may work in one folder: a step that one of them is at, the others wait for.
+// A step's key is the hash of its name, the program's version, its settings and the keys of the steps it builds on, so
+// a changed setting reruns only what depends on it, two recipes in one folder share what they have in common, and a
+// second run computes nothing. A step works in a folder that survives a kill and gets its final name when it is done:
+// training continues, everything else starts over. Several processes may work in one folder: a step that one of them is
+// at, the others wait for.
 
 #include <filesystem>
 #include <functional>
@@ -17,7 +18,8 @@
 
 namespace piddm {
 
-/// A step: what it is called in the store, where its files are, and whether they are there (always, if the recipe runs).
+/// A step: what it is called in the store, where its files are, and whether they are there (always, if the recipe
+/// runs).
 struct StepResult {
   std::string key;
   std::filesystem::path folder;
@@ -35,11 +37,12 @@ class Recipe {
  public:
   enum class Mode { run, plan, look };
 
-  /// `root` is made if needed; results go to root/steps. Mode::plan only writes down what would be done; Mode::look only reads what is there.
+  /// `root` is made if needed; results go to root/steps. Mode::plan only writes down what would be done; Mode::look
+  /// only reads what is there.
   explicit Recipe(std::filesystem::path root, Mode mode = Mode::run);
 
-  /// Runs `work(folder)` unless the step's result is already there. `settings` must hold everything the result depends on besides `inputs`.
-  /// `expected` says how many seconds it may take and is asked while planning only.
+  /// Runs `work(folder)` unless the step's result is already there. `settings` must hold everything the result depends
+  /// on besides `inputs`. `expected` says how many seconds it may take and is asked while planning only.
   StepResult step(const std::string& name, const json& settings, const std::vector<StepResult>& inputs,
                   const std::function<void(const std::filesystem::path&)>& work,
                   const std::function<double()>& expected = {});

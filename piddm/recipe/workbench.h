@@ -1,9 +1,9 @@
 #pragma once
-// The steps every table is made of: data, teachers, students, samples, solved tasks, each stored under the hash of what it depends on, so that two
-// tables share a teacher and a second run computes nothing.
+// The steps every table is made of: data, teachers, students, samples, solved tasks, each stored under the hash of what
+// it depends on, so that two tables share a teacher and a second run computes nothing.
 //
-// A table asks for entries: the samples (or solved cases) of one method with one model of one experiment. The workbench makes what is missing and
-// returns their metrics (eval/evaluate.h).
+// A table asks for entries: the samples (or solved cases) of one method with one model of one experiment. The workbench
+// makes what is missing and returns their metrics (eval/evaluate.h).
 
 #include <filesystem>
 #include <map>
@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "piddm/files/tensor_map.h"
 #include "piddm/eval/evaluate.h"
 #include "piddm/experiment/experiment.h"
+#include "piddm/files/tensor_map.h"
 #include "piddm/recipe/recipe.h"
 
 namespace piddm {
@@ -62,13 +62,16 @@ class Workbench {
             Recipe::Mode mode = Recipe::Mode::run);
   ~Workbench();
 
-  /// The teacher of this experiment lends its features to the stand-in frechet_teacher, in all entries of its PDE that are judged from now on.
+  /// The teacher of this experiment lends its features to the stand-in frechet_teacher, in all entries of its PDE that
+  /// are judged from now on.
   void judge_by(const Experiment& experiment);
 
-  /// Metrics; {"refused": why} where the method cannot do the task; {"failed": why} where it broke down numerically; null while planning.
+  /// Metrics; {"refused": why} where the method cannot do the task; {"failed": why} where it broke down numerically;
+  /// null while planning.
   json result(const Entry& entry);
 
-  /// The first of the entry's samples, physical units, at most kKept; for tasks {"x", "truth", "mask"}, else {"x"}. Empty while planning.
+  /// The first of the entry's samples, physical units, at most kKept; for tasks {"x", "truth", "mask"}, else {"x"}.
+  /// Empty while planning.
   TensorMap fields(const Entry& entry);
   static constexpr int64_t kKept = 8;
 

@@ -1,6 +1,6 @@
 #pragma once
-// What the sampling methods share: batches that fit into memory, noise by sample number, progress, the count of work, and the way back to
-// physical units. A method says how one batch is sampled.
+// What the sampling methods share: batches that fit into memory, noise by sample number, progress, the count of work,
+// and the way back to physical units. A method says how one batch is sampled.
 
 #include <memory>
 

@@ -1,5 +1,6 @@
 #pragma once
-// A method generates samples or completes observed ones with a trained model. All share one interface and one count of work.
+// A method generates samples or completes observed ones with a trained model. All share one interface and one count of
+// work.
 
 #include <functional>
 #include <memory>

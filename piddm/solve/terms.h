@@ -1,7 +1,8 @@
 #pragma once
 // The terms that methods minimise or are guided by, beside the misfit of a Target.
 //
-//   residual   ||R(x)||^2 + boundary ||B(x)||^2, means over the scored points; R in the PDE's unit, B in standard deviations of the solution
+//   residual   ||R(x)||^2 + boundary ||B(x)||^2, means over the scored points; R in the PDE's unit, B in standard
+//              deviations of the solution
 
 #include <optional>
 

@@ -1,17 +1,17 @@
-#include "piddm/solve/methods/registry.h"
 #include "piddm/tables/compare.h"
+#include "piddm/solve/methods/registry.h"
 
-#include "piddm/files/atomic_file.h"
 #include "piddm/core/config.h"
 #include "piddm/core/device.h"
 #include "piddm/core/json_text.h"
 #include "piddm/core/log.h"
-#include "piddm/files/sha256.h"
-#include "piddm/eval/evaluate.h"
 #include "piddm/core/table.h"
+#include "piddm/eval/evaluate.h"
 #include "piddm/experiment/experiment.h"
-#include "piddm/tables/markdown.h"
+#include "piddm/files/atomic_file.h"
+#include "piddm/files/sha256.h"
 #include "piddm/recipe/recipe.h"
+#include "piddm/tables/markdown.h"
 
 namespace piddm {
 

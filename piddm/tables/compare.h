@@ -3,7 +3,8 @@
 //
 //   OUT/compare.json   every metric of every row, refusals with their reasons, settings, machine
 //   OUT/compare.md, compare.csv   the table
-//   OUT/steps/         samples' metrics under the hash of what they depend on: a second run computes nothing that is there
+//   OUT/steps/         samples' metrics under the hash of what they depend on: a second run computes nothing that is
+//                      there
 
 #include <filesystem>
 #include <string>
@@ -40,8 +41,8 @@ struct CompareOptions {
   }
 };
 
-/// A method's options with the paper's compute-matched settings, as shares of those it has or would have: ECI 3 corrections for 5, PIDM 300 evaluations for 100,
-/// DiffusionPDE 80 for 100, D-Flow 20 iterations for 50.
+/// A method's options with the paper's compute-matched settings, as shares of those it has or would have: ECI 3
+/// corrections for 5, PIDM 300 evaluations for 100, DiffusionPDE 80 for 100, D-Flow 20 iterations for 50.
 json matched_options(const std::string& method, json options);
 
 /// Folders of the models; a method whose model is missing (empty path) is left out with that reason.

@@ -1,18 +1,18 @@
-#include "piddm/solve/methods/registry.h"
 #include "piddm/tables/demo.h"
+#include "piddm/solve/methods/registry.h"
 
-#include "piddm/files/atomic_file.h"
 #include "piddm/core/config.h"
 #include "piddm/core/device.h"
 #include "piddm/core/json_text.h"
 #include "piddm/core/log.h"
-#include "piddm/files/safetensors.h"
 #include "piddm/data/generate.h"
 #include "piddm/eval/evaluate.h"
-#include "piddm/tables/demo_report.h"
-#include "piddm/tables/paper.h"
+#include "piddm/files/atomic_file.h"
+#include "piddm/files/safetensors.h"
 #include "piddm/recipe/recipe.h"
 #include "piddm/solve/decode.h"
+#include "piddm/tables/demo_report.h"
+#include "piddm/tables/paper.h"
 
 namespace piddm {
 

@@ -1,5 +1,6 @@
 #pragma once
-// The whole pipeline on one PDE in minutes, as a recipe: data, teacher, plain distillation, PIDDM student, samples, tasks, report.
+// The whole pipeline on one PDE in minutes, as a recipe: data, teacher, plain distillation, PIDDM student, samples,
+// tasks, report.
 //
 //   OUT/report.json, report.md          every metric of every method and task, floors, settings, machine
 //   OUT/samples.png, tasks.png          contact sheets

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include "piddm/core/table.h"
+#include "piddm/data/dataset.h"
 #include "piddm/files/atomic_file.h"
 #include "piddm/files/safetensors.h"
-#include "piddm/data/dataset.h"
 #include "piddm/plot/plot.h"
-#include "piddm/core/table.h"
 #include "piddm/tables/demo.h"
 #include "piddm/tables/field_panels.h"
 #include "piddm/tables/markdown.h"

@@ -13,8 +13,9 @@ namespace {
 constexpr int64_t kRefinements = 80;
 const std::string kNoPhysics = "-no-physics";
 
-/// Weights of pairs and physics beside DMD's direction, which has the size of the fields whatever the distance to the teacher's law is and drowns terms
-/// that are weighted for a regression. DMD2 has no pairs to hold its law after its warm-up: more physics than beside a regression would shrink it.
+/// Weights of pairs and physics beside DMD's direction, which has the size of the fields whatever the distance to the
+/// teacher's law is and drowns terms that are weighted for a regression. DMD2 has no pairs to hold its law after its
+/// warm-up: more physics than beside a regression would shrink it.
 constexpr double kPairsBesideDmd = 20;
 constexpr double kPhysicsBesideDmd = 40;
 
@@ -23,13 +24,15 @@ json overlaid(json base, const json& overlay) {
   return base;
 }
 
-/// lambda_train of PIDM and D-Flow: the experiment's own for PIDM if it names one, else the student's, whose heads may bear more.
+/// lambda_train of PIDM and D-Flow: the experiment's own for PIDM if it names one, else the student's, whose heads may
+/// bear more.
 double baseline_lambda(const Experiment& experiment) {
   return experiment.pidm.lambda > 0 ? experiment.pidm.lambda : experiment.distill.loss.lambda;
 }
 
-/// Weights of the physics as the experiment has them: lambda_train, and for guidance a tenth of the step of its refinement: with all of it, the
-/// paper's choice, lambda times the largest curvature of the residual is 6 to 11 on our PDEs (above 2 a step overshoots) and samples diverge.
+/// Weights of the physics as the experiment has them: lambda_train, and for guidance a tenth of the step of its
+/// refinement: with all of it, the paper's choice, lambda times the largest curvature of the residual is 6 to 11 on our
+/// PDEs (above 2 a step overshoots) and samples diverge.
 json physics_options(const Experiment& experiment, const std::string& method) {
   const auto& loss = experiment.distill.loss;
   const double boundary = loss.lambda > 0 ? loss.boundary / loss.lambda : 0;

@@ -7,7 +7,8 @@ namespace piddm {
 
 /// Generation, {"pde", "task", "method"}:
 ///   teacher, eci, diffusionpde, cocogen, dflow, pcfm      with the experiment's teacher
-///   pidm              a teacher of its own, trained with PIDM's residual, weight lambda of the experiment's distillation
+///   pidm              a teacher of its own, trained with PIDM's residual, weight lambda of the experiment's
+///                     distillation
 ///   distill           a plain student without the physics term
 ///   piddm-plain       a plain student with it: the paper's PIDDM: no heads, squared distance
 ///   piddm-1           the experiment's student
@@ -22,12 +23,14 @@ Entry task_entry(const TableOptions& options, const Experiment& experiment, cons
 /// The same with a label "setting".
 Entry with_setting(Entry entry, const std::string& setting);
 
-/// The names asked for that the table has, or all of the table's own where none are asked for. A UsageError for one it does not have.
+/// The names asked for that the table has, or all of the table's own where none are asked for. A UsageError for one it
+/// does not have.
 std::vector<std::string> chosen(const std::string& what, const std::vector<std::string>& asked,
                                 const std::vector<std::string>& own);
 
-/// Settings of a distillation variant on top of an experiment: regression, reflow, reflow2, dmd, dmd2, consistency, each also with "-no-physics" behind it;
-/// vp, sub-vp: another process; no-hard: tasks without hard replacement. What the options ask of the objective's own section (distill.dmd2, say) wins.
+/// Settings of a distillation variant on top of an experiment: regression, reflow, reflow2, dmd, dmd2, consistency,
+/// each also with "-no-physics" behind it; vp, sub-vp: another process; no-hard: tasks without hard replacement. What
+/// the options ask of the objective's own section (distill.dmd2, say) wins.
 json variant_settings(const TableOptions& options, const std::string& pde, const std::string& variant);
 
 }  // namespace piddm

@@ -1,5 +1,6 @@
 #pragma once
-// One self-contained HTML page of all results: no script, nothing loaded from elsewhere, light and dark, readable on a phone.
+// One self-contained HTML page of all results: no script, nothing loaded from elsewhere, light and dark, readable on a
+// phone.
 
 #include <filesystem>
 #include <string>
@@ -29,8 +30,9 @@ struct ReportSection {
   json details = {};  ///< options, machine, ...: folded away below the section; null: none
 };
 
-/// The page: title, `introduction` (Markdown too), a contents list, then for each section its text, tables, pictures and details. A bad or repeated id or a
-/// picture of another kind is a UsageError, a missing or unreadable picture a DataError.
+/// The page: title, `introduction` (Markdown too), a contents list, then for each section its text, tables, pictures
+/// and details. A bad or repeated id or a picture of another kind is a UsageError, a missing or unreadable picture a
+/// DataError.
 std::string html_report(const std::string& title, const std::vector<ReportSection>& sections,
                         const std::string& introduction = "");
 

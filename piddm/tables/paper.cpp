@@ -25,7 +25,8 @@ std::string doubt_about(const json& remarks, const json& row) {
   return both_doubts(doubt, remarks.value("*", ""));
 }
 
-/// A block is a piece of a table as the paper prints it: a list holds one value a row, anything else holds for all rows.
+/// A block is a piece of a table as the paper prints it: a list holds one value a row, anything else holds for all
+/// rows.
 void append_rows(json& rows, const json& block) {
   size_t count = 0;
   for (const auto& [key, value] : block.items())

@@ -1,6 +1,7 @@
 #pragma once
-// The paper's numbers, for orientation beside our own: paper_tables.json, every table of it in plain units (powers of ten undone) and under our names of
-// methods, tasks, metrics and settings. The unit of its PDE error and the scale of its statistical errors are its own: compare ratios between methods.
+// The paper's numbers, for orientation beside our own: paper_tables.json, every table of it in plain units (powers of
+// ten undone) and under our names of methods, tasks, metrics and settings. The unit of its PDE error and the scale of
+// its statistical errors are its own: compare ratios between methods.
 
 #include <string>
 #include <vector>
@@ -12,16 +13,19 @@ namespace piddm {
 /// table-generative, table-compute, ... : the names of `reproduce` whose results the paper prints.
 std::vector<std::string> paper_table_names();
 
-/// {"caption", "caveat": one sentence, "rows": [{"pde", "task", "method", "setting"?, metrics..., "doubtful"?: why}]}; another name is a UsageError.
+/// {"caption", "caveat": one sentence, "rows": [{"pde", "task", "method", "setting"?, metrics..., "doubtful"?: why}]};
+/// another name is a UsageError.
 ///
-/// Methods: teacher, eci, diffusionpde, dflow, pidm, distill (no physics term), piddm-1 and piddm-ref (generation), piddm (tasks). Metrics: mmse, smse,
-/// pde_error, fpd, swd, apdd, mse_u, mse_a, nfe, backward, seconds_per_sample, and in table-latent misfit (mean square on the observations) and
-/// mse_variance (over random starts). Settings: objective or process or no-hard (table-variants), objective or objective-no-physics
-/// (table-physics-term), iterations (table-teacher, table-latent), network (table-architecture), dynamic or manual (table-weighting). "doubtful" marks a row
-/// that contradicts another number of the paper or what its own definition allows.
+/// Methods: teacher, eci, diffusionpde, dflow, pidm, distill (no physics term), piddm-1 and piddm-ref (generation),
+/// piddm (tasks). Metrics: mmse, smse, pde_error, fpd, swd, apdd, mse_u, mse_a, nfe, backward, seconds_per_sample, and
+/// in table-latent misfit (mean square on the observations) and mse_variance (over random starts). Settings: objective
+/// or process or no-hard (table-variants), objective or objective-no-physics (table-physics-term), iterations
+/// (table-teacher, table-latent), network (table-architecture), dynamic or manual (table-weighting). "doubtful" marks a
+/// row that contradicts another number of the paper or what its own definition allows.
 json paper_table(const std::string& name);
 
-/// {"teacher": {mmse, smse, pde_error, nfe}, "piddm-1": {...}, "piddm-ref": {...}} of this PDE; null for a PDE the paper does not have.
+/// {"teacher": {mmse, smse, pde_error, nfe}, "piddm-1": {...}, "piddm-ref": {...}} of this PDE; null for a PDE the
+/// paper does not have.
 json paper_generative_rows(const std::string& pde);
 
 }  // namespace piddm

@@ -7,10 +7,11 @@
 
 namespace piddm {
 
-/// Rows with the same labels are taken from the later report, and rows are grouped by their labels. Options, machine and seconds of each report are kept
-/// under "merged", and a row's "part" is its number there; reports may be merged ones themselves. Columns are those the table has now, and ratios to the
-/// reference method are taken anew, so that it may be in another report. A UsageError for reports of different tables or scales; older ones that do not say
-/// their scale are taken.
+/// Rows with the same labels are taken from the later report, and rows are grouped by their labels. Options, machine
+/// and seconds of each report are kept under "merged", and a row's "part" is its number there; reports may be merged
+/// ones themselves. Columns are those the table has now, and ratios to the reference method are taken anew, so that it
+/// may be in another report. A UsageError for reports of different tables or scales; older ones that do not say their
+/// scale are taken.
 json merge_reports(const std::vector<json>& reports);
 
 }  // namespace piddm

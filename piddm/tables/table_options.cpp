@@ -45,8 +45,8 @@ TableOptions smoke() {
   return o;
 }
 
-/// 100 evaluations as in the paper, at times that smooth fields need (process/time_grid.h). Guided methods look at residuals of clean estimates, and the
-/// rounding of bf16 is far below those.
+/// 100 evaluations as in the paper, at times that smooth fields need (process/time_grid.h). Guided methods look at
+/// residuals of clean estimates, and the rounding of bf16 is far below those.
 json methods_on_a_gpu() {
   json out;
   for (const char* method : {"eci", "diffusionpde", "cocogen", "dflow", "pcfm"})

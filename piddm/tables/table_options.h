@@ -1,15 +1,17 @@
 #pragma once
 // What a table of `reproduce` can be told, and its sizes at each scale.
 //
-//   smoke   16x16 (Burgers 32x32), a network of width 16, 150 steps, 64 samples: minutes on two CPU cores, numbers without meaning
+//   smoke   16x16 (Burgers 32x32), a network of width 16, 150 steps, 64 samples: minutes on two CPU cores, numbers
+//           without meaning
 //   small   64x64, width 32, 4,000 and 3,000 steps, 512 samples: a table in half an hour on one GPU
-//   paper   128x128, the paper's network, 10,000 steps of the teacher and 16,000 of the student at batch 128, 1,024 samples
+//   paper   128x128, the paper's network, 10,000 steps of the teacher and 16,000 of the student at batch 128, 1,024
+//           samples
 
 #include <string>
 #include <vector>
 
-#include "piddm/tables/scale.h"
 #include "piddm/recipe/workbench.h"
+#include "piddm/tables/scale.h"
 
 namespace piddm {
 
@@ -54,7 +56,8 @@ struct TableOptions {
 
 TableOptions table_options(Scale scale);
 
-/// The experiment of a PDE under these options, with `overlay` on top. The teacher leaves snapshots at every fifth of its training.
+/// The experiment of a PDE under these options, with `overlay` on top. The teacher leaves snapshots at every fifth of
+/// its training.
 Experiment table_experiment(const TableOptions& options, const std::string& pde, const json& overlay = json::object());
 
 }  // namespace piddm

@@ -1,6 +1,7 @@
 #pragma once
-// Pictures of tables, into the folder of the report: charts as PNG and SVG, fields as PNG. `entries` are those of the first seed; rows of `report` are in the
-// same order. What failed or was refused is left out. Bars and points below 1e-6 stand at 1e-6, and the axis says so.
+// Pictures of tables, into the folder of the report: charts as PNG and SVG, fields as PNG. `entries` are those of the
+// first seed; rows of `report` are in the same order. What failed or was refused is left out. Bars and points below
+// 1e-6 stand at 1e-6, and the axis says so.
 
 #include <filesystem>
 #include <vector>
@@ -9,17 +10,19 @@
 
 namespace piddm {
 
-/// pde_error.{png,svg}: every method, a group of bars a PDE, in units of the teacher's (where there is none, of the first method's), the floor in the name of
-/// the group; decoded samples, exact by construction, are left out. samples-PDE.png: samples of every method beside true ones.
+/// pde_error.{png,svg}: every method, a group of bars a PDE, in units of the teacher's (where there is none, of the
+/// first method's), the floor in the name of the group; decoded samples, exact by construction, are left out.
+/// samples-PDE.png: samples of every method beside true ones.
 void draw_generation(Workbench& bench, const std::vector<Entry>& entries, const json& report,
                      const std::filesystem::path& out);
 
-/// error.{png,svg}: every method, a group of bars a task and channel that is asked for. TASK-PDE.png: what is known and true of one case, and every method's
-/// answer and error.
+/// error.{png,svg}: every method, a group of bars a task and channel that is asked for. TASK-PDE.png: what is known and
+/// true of one case, and every method's answer and error.
 void draw_tasks(Workbench& bench, const std::vector<Entry>& entries, const json& report,
                 const std::filesystem::path& out);
 
-/// ablation.{png,svg}: pde_error and errors against N_s, lambda_train and lambda_infer; a weight of 0 is drawn at 0.001.
+/// ablation.{png,svg}: pde_error and errors against N_s, lambda_train and lambda_infer; a weight of 0 is drawn at
+/// 0.001.
 void draw_ablation(Workbench& bench, const std::vector<Entry>& entries, const json& report,
                    const std::filesystem::path& out);
 
@@ -27,7 +30,8 @@ void draw_ablation(Workbench& bench, const std::vector<Entry>& entries, const js
 void draw_forward(Workbench& bench, const std::vector<Entry>& entries, const json& report,
                   const std::filesystem::path& out);
 
-/// pareto-generate.{png,svg}: solution_error against seconds a sample; pareto-forward: mse_u against them. One point an entry, labelled.
+/// pareto-generate.{png,svg}: solution_error against seconds a sample; pareto-forward: mse_u against them. One point an
+/// entry, labelled.
 void draw_pareto(Workbench& bench, const std::vector<Entry>& entries, const json& report,
                  const std::filesystem::path& out);
 

@@ -5,7 +5,8 @@
 
 namespace piddm {
 
-/// Ours, the paper's beside it where it has the number, multiples of the reference method's pde_error; best values of each group emphasised.
+/// Ours, the paper's beside it where it has the number, multiples of the reference method's pde_error; best values of
+/// each group emphasised.
 Table table_of(const json& report);
 
 /// For a terminal: table, floors, refusals, how to read it.

@@ -5,16 +5,16 @@
 #include <map>
 #include <tuple>
 
-#include "piddm/files/atomic_file.h"
 #include "piddm/core/device.h"
 #include "piddm/core/json_text.h"
 #include "piddm/core/log.h"
 #include "piddm/core/stopwatch.h"
 #include "piddm/core/table.h"
+#include "piddm/files/atomic_file.h"
+#include "piddm/solve/methods/registry.h"
 #include "piddm/tables/paper.h"
 #include "piddm/tables/table_report.h"
 #include "piddm/tables/table_rows.h"
-#include "piddm/solve/methods/registry.h"
 
 namespace piddm {
 

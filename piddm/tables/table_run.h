@@ -1,7 +1,8 @@
 #pragma once
 // Running a table of tables.h: from its options to its report.
 //
-//   OUT/NAME-SCALE/report.json              every metric of every row with deviations or intervals, the paper's values, floors, options, machine
+//   OUT/NAME-SCALE/report.json              every metric of every row with deviations or intervals, the paper's values,
+//                                           floors, options, machine
 //   OUT/NAME-SCALE/table.{md,csv,tex}       the table: ours, and the paper's beside it
 //   OUT/NAME-SCALE/*.png, *.svg             pictures
 //   OUT/steps/                              what the tables are made of, shared by all of them
@@ -10,9 +11,9 @@
 
 namespace piddm {
 
-/// Runs what is missing and writes the files; the report. `root` holds the steps. With Mode::look nothing runs: the table has the rows that are
-/// finished, a mean of several seeds those seeds, and there are no pictures; a DataError if nothing is finished; a whole table that is
-/// there is not replaced by a part of another.
+/// Runs what is missing and writes the files; the report. `root` holds the steps. With Mode::look nothing runs: the
+/// table has the rows that are finished, a mean of several seeds those seeds, and there are no pictures; a DataError if
+/// nothing is finished; a whole table that is there is not replaced by a part of another.
 /// `scale`: what the options began as, for the report.
 json run_table(const std::string& name, const TableOptions& options, const std::filesystem::path& root,
                const std::filesystem::path& out, torch::Device device, Recipe::Mode mode = Recipe::Mode::run,

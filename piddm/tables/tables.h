@@ -1,5 +1,6 @@
 #pragma once
-// The tables and figures of the paper, and two of ours, as lists of entries for the workbench. What `piddm reproduce` runs (table_run.h).
+// The tables and figures of the paper, and two of ours, as lists of entries for the workbench. What `piddm reproduce`
+// runs (table_run.h).
 //
 // A new table is a function that returns a TableRecipe, and one line in the registry.
 
@@ -13,8 +14,9 @@ struct TableRecipe {
   std::vector<std::string> takes =
       {};                    ///< which of the options pdes, methods, tasks and settings choose among its entries
   std::string reading = {};  ///< how to read it: a paragraph for the report
-  std::string reference =
-      {};  ///< rows are also given as multiples of this method's pde_error above the floor in the same PDE, task and setting; empty: not
+  /// Rows are also given as multiples of this method's pde_error above the floor in the same PDE, task and setting;
+  /// empty: not.
+  std::string reference = {};
   std::function<void(Workbench&, const std::vector<Entry>&, const json& report, const std::filesystem::path& out)>
       draw = {};
 };

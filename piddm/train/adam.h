@@ -4,18 +4,19 @@
 //   m <- b1 m + (1-b1) g,  s <- b2 s + (1-b2) g^2,  w <- w - lr (m/(1-b1^k)) / (sqrt(s/(1-b2^k)) + eps)
 //   ema <- d ema + (1-d) w,  d = min(decay, (1+k)/(10+k)): early steps do not remember the initial weights for long
 //
-// The parameters of the module become views of one tensor, and so do their gradients: a step is a handful of operations whatever the number of
-// parameters, and clipping and finiteness are one reduction.
+// The parameters of the module become views of one tensor, and so do their gradients: a step is a handful of operations
+// whatever the number of parameters, and clipping and finiteness are one reduction.
 //
-// On a GPU (float32) a step is three kernels (cuda/optimizer.h) that read everything from device memory and never involve the host: prepare(), then
-// step_on_gpu(). A step whose loss or gradient is not finite changes nothing, and neither does any after it; status() tells.
+// On a GPU (float32) a step is three kernels (cuda/optimizer.h) that read everything from device memory and never
+// involve the host: prepare(), then step_on_gpu(). A step whose loss or gradient is not finite changes nothing, and
+// neither does any after it; status() tells.
 
 #include <string>
 #include <vector>
 
 #include "piddm/core/fields.h"
-#include "piddm/files/tensor_map.h"
 #include "piddm/cuda/optimizer.h"
+#include "piddm/files/tensor_map.h"
 
 namespace piddm {
 
@@ -61,7 +62,8 @@ class Adam {
   /// The prepared step. `loss` is its loss, one value on the GPU.
   void step_on_gpu(const Tensor& loss);
 
-  /// cuda::AdamStatus as float64 [3] on the GPU: norm of the last gradient, its scale by clipping, first step (from 0) that was not finite or -1.
+  /// cuda::AdamStatus as float64 [3] on the GPU: norm of the last gradient, its scale by clipping, first step (from 0)
+  /// that was not finite or -1.
   const Tensor& status() const { return status_; }
 
   /// Exchanges weights and moving average; call again to get back.

@@ -1,5 +1,6 @@
 #pragma once
-// Which samples make up which batch: each epoch is a fresh permutation, a batch may straddle two. A function of (seed, step) only.
+// Which samples make up which batch: each epoch is a fresh permutation, a batch may straddle two. A function of (seed,
+// step) only.
 
 #include "piddm/core/rng.h"
 

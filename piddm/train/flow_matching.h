@@ -3,9 +3,9 @@
 //
 //   L = E || v(x_t, t) - (alpha' x_0 + sigma' e) ||^2,  x_t = alpha x_0 + sigma e      mean over entries
 //
-// Times are spaced as those of a sampler's steps (process/time_grid.h): t = t_end + (1 - t_end) u for u ~ U(0,1), as the literature has it, or quadratic,
-// t = 1 - (1 - t_end) (1 - u)^2, of density 1 / (2 sqrt(1 - t)): never less than half of the uniform one, and many more within 1/s of t = 1, where a mode of
-// variance s^2 takes its size.
+// Times are spaced as those of a sampler's steps (process/time_grid.h): t = t_end + (1 - t_end) u for u ~ U(0,1), as
+// the literature has it, or quadratic, t = 1 - (1 - t_end) (1 - u)^2, of density 1 / (2 sqrt(1 - t)): never less than
+// half of the uniform one, and many more within 1/s of t = 1, where a mode of variance s^2 takes its size.
 //
 // On a GPU the batch is made there in one pass (cuda/flow_batch.h) and only the rows of its samples come from the host.
 

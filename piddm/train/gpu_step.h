@@ -1,8 +1,10 @@
 #pragma once
-// A training step that stays on the GPU: batch, forward, backward, gradient norm, Adam and moving average, without a word to the host.
+// A training step that stays on the GPU: batch, forward, backward, gradient norm, Adam and moving average, without a
+// word to the host.
 //
-// The first kWarmup steps run operation by operation; then, if the objective can be captured, the whole step is recorded as one cuda::Graph and
-// played from there on. What changes from step to step is sent before each by Objective::prepare and Adam::prepare.
+// The first kWarmup steps run operation by operation; then, if the objective can be captured, the whole step is
+// recorded as one cuda::Graph and played from there on. What changes from step to step is sent before each by
+// Objective::prepare and Adam::prepare.
 
 #include <memory>
 #include <optional>
@@ -32,7 +34,8 @@ class GpuStep {
   /// Waits, and tells of the step run last.
   StepValues values() const;
 
-  /// Waits, and tells the first step (from 0) whose loss or gradient was not finite. It and those after it have changed nothing.
+  /// Waits, and tells the first step (from 0) whose loss or gradient was not finite. It and those after it have changed
+  /// nothing.
   std::optional<int64_t> failed() const;
 
   bool recorded() const { return graph_ != nullptr; }

@@ -1,14 +1,15 @@
 #pragma once
-// PIDM (Bastek, Sun, Kochmann: "Physics-informed diffusion models", ICLR 2025): flow matching with the residual of the network's own clean
-// estimate. The constraint is on the posterior mean, not on a sample: Jensen's gap.
+// PIDM (Bastek, Sun, Kochmann: "Physics-informed diffusion models", ICLR 2025): flow matching with the residual of the
+// network's own clean estimate. The constraint is on the posterior mean, not on a sample: Jensen's gap.
 //
 //   L = || v(x_t, t) - (alpha' x_0 + sigma' e) ||^2 + lambda_t ( ||R(x0^)||^2 + boundary ||B(x0^)||^2 )
 //
-// lambda_t   constant: lambda (the paper's reading, lambda_train).  sigma: lambda / (2 Sigma_t), upstream's, with lambda = 1e-3 there. Sigma_t is
-//            the variance of x_s given x_t and x_0 for s = t - 1/100, one step of upstream's 100:
-//            Sigma_t = (sigma_s/sigma_t)^2 (sigma_t^2 - (alpha_t/alpha_s)^2 sigma_s^2); below t = 2/100 its value there.
-// x0^        mean: clean estimate of v(x_t, t).  sample: a deterministic (DDIM) walk from t to 1/100 with `walk` stops between, then the clean
-//            estimate there: walk + 2 evaluations with their gradients.
+// lambda_t   constant: lambda (the paper's reading, lambda_train).  sigma: lambda / (2 Sigma_t), upstream's, with
+//            lambda = 1e-3 there. Sigma_t is the variance of x_s given x_t and x_0 for s = t - 1/100, one step of
+//            upstream's 100: Sigma_t = (sigma_s/sigma_t)^2 (sigma_t^2 - (alpha_t/alpha_s)^2 sigma_s^2); below t = 2/100
+//            its value there.
+// x0^        mean: clean estimate of v(x_t, t).  sample: a deterministic (DDIM) walk from t to 1/100 with `walk` stops
+//            between, then the clean estimate there: walk + 2 evaluations with their gradients.
 
 #include "piddm/data/normalizer.h"
 #include "piddm/train/flow_matching.h"

@@ -1,12 +1,13 @@
 #pragma once
 // The only training loop. What is learned is an Objective; how, is TrainOptions; where it is kept, a RunFolder.
 //
-// Every random number is a function of (seed, purpose, step), so a run has no hidden state: a resumed run ends in the same bits as an unbroken
-// one (same build, same threads).
+// Every random number is a function of (seed, purpose, step), so a run has no hidden state: a resumed run ends in the
+// same bits as an unbroken one (same build, same threads).
 //
-// On a GPU a step never waits for the host (gpu_step.h): the loss is read where it is recorded, a checkpoint is written, or held-out data are
-// looked at, and the progress line shows the loss read last. A loss or gradient that is not finite is therefore noticed up to log_every steps
-// late; the steps in between have changed nothing, so what is saved is the state before the step that failed, as on the CPU.
+// On a GPU a step never waits for the host (gpu_step.h): the loss is read where it is recorded, a checkpoint is
+// written, or held-out data are looked at, and the progress line shows the loss read last. A loss or gradient that is
+// not finite is therefore noticed up to log_every steps late; the steps in between have changed nothing, so what is
+// saved is the state before the step that failed, as on the CPU.
 
 #include <functional>
 #include <string>
@@ -19,7 +20,8 @@
 
 namespace piddm {
 
-/// constant: lr throughout. one_cycle: cosine from lr/25 up to lr over the first `warmup` of the steps, then cosine down to lr/10000.
+/// constant: lr throughout. one_cycle: cosine from lr/25 up to lr over the first `warmup` of the steps, then cosine
+/// down to lr/10000.
 enum class ScheduleKind { one_cycle, constant };
 inline std::vector<std::string> enum_names(ScheduleKind) { return {"one_cycle", "constant"}; }
 
@@ -69,12 +71,13 @@ struct TrainSummary {
   bool stopped_early = false;
 };
 
-/// Takes the moving average at a step of TrainOptions::snapshots. A step that a resumed run repeats is handed over again, in the same bits.
+/// Takes the moving average at a step of TrainOptions::snapshots. A step that a resumed run repeats is handed over
+/// again, in the same bits.
 using SnapshotWriter = std::function<void(const TrainSummary& so_far, const TensorMap& average)>;
 
-/// Trains `network` and leaves the moving average (of the best step, where there is validation) in it. Continues from the latest checkpoint
-/// of `run`, if it has one. Ctrl-C saves a checkpoint and throws Interrupted; a non-finite loss or gradient saves the last good state and
-/// throws a NumericsError that names step and tensor.
+/// Trains `network` and leaves the moving average (of the best step, where there is validation) in it. Continues from
+/// the latest checkpoint of `run`, if it has one. Ctrl-C saves a checkpoint and throws Interrupted; a non-finite loss
+/// or gradient saves the last good state and throws a NumericsError that names step and tensor.
 TrainSummary train(torch::nn::Module& network, Objective& objective, const TrainOptions& options, RunFolder& run,
                    const std::string& label, const SnapshotWriter& snapshot = {});
 

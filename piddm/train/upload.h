@@ -5,8 +5,8 @@
 
 namespace piddm {
 
-/// Copies `host` (CPU) into `target` (GPU) in the order of the current stream, through pinned memory: the call returns at once, and the pinned
-/// memory is used again only after the copy.
+/// Copies `host` (CPU) into `target` (GPU) in the order of the current stream, through pinned memory: the call returns
+/// at once, and the pinned memory is used again only after the copy.
 inline void upload(const Tensor& host, Tensor& target) { target.copy_(host.pin_memory(), /*non_blocking=*/true); }
 
 }  // namespace piddm

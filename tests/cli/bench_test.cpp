@@ -1,4 +1,5 @@
-// `piddm bench spectral|fno|train|sample` at sizes that take no time: the keys of the JSON, and what its numbers must have to do with each other.
+// `piddm bench spectral|fno|train|sample` at sizes that take no time: the keys of the JSON, and what its numbers must
+// have to do with each other.
 
 #include <set>
 

@@ -49,8 +49,8 @@ Outcome piddm(const Arguments& arguments);
 /// Runs it with --quiet and expects success; a failure prints what the program said.
 Outcome succeed(Arguments arguments);
 
-/// One line on standard error, "piddm: ..." with `text` in it, nothing on standard output, and this exit code. A usage error of the command line
-/// itself may point to --help in a second line.
+/// One line on standard error, "piddm: ..." with `text` in it, nothing on standard output, and this exit code. A usage
+/// error of the command line itself may point to --help in a second line.
 void expect_failure(const Arguments& arguments, ExitCode code, const std::string& text);
 
 }  // namespace piddm::testing

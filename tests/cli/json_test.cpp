@@ -1,8 +1,8 @@
 // `--json` prints exactly one JSON object, and only that, on standard output.
 
 #include "piddm/core/config.h"
-#include "piddm/files/sha256.h"
 #include "piddm/data/dataset.h"
+#include "piddm/files/sha256.h"
 #include "tests/cli/workshop.h"
 
 namespace piddm {

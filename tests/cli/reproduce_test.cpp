@@ -1,4 +1,5 @@
-// `piddm reproduce` at the smallest scale: tables from nothing, shared steps, plans, the page, and what users get wrong.
+// `piddm reproduce` at the smallest scale: tables from nothing, shared steps, plans, the page, and what users get
+// wrong.
 
 #include "piddm/core/fields.h"
 #include "tests/cli/child.h"

@@ -13,7 +13,8 @@ class Workshop {
   std::filesystem::path operator/(const std::string& name) const { return folder_ / name; }
   std::string at(const std::string& name) const { return (folder_ / name).string(); }
 
-  /// experiment.toml: 16x16, four channels, 20 steps. data.npz, other.npz (later samples), wide.npz (32x32), teacher/, student/, samples.npz.
+  /// experiment.toml: 16x16, four channels, 20 steps. data.npz, other.npz (later samples), wide.npz (32x32), teacher/,
+  /// student/, samples.npz.
   std::string config() const { return at("experiment.toml"); }
 
  private:

@@ -69,7 +69,8 @@ TEST(FlowBatch, PreparesItselfForAnotherStep) {
   EXPECT_TRUE(torch::equal(witness.x, x));
 }
 
-// Given the noise of the same kernel family, both outputs are the formula bit for bit; nothing is left or written beyond.
+// Given the noise of the same kernel family, both outputs are the formula bit for bit; nothing is left or written
+// beyond.
 TEST(FlowBatch, WritesEveryEntryOfBothOutputs) {
   NEEDS_GPU();
   if constexpr (cuda::kBuilt) {

@@ -155,7 +155,8 @@ TEST_P(FusedFno, NoGradFrozenWeightsAndRecomputingGiveTheSame) {
   EXPECT_LT(error_of(input.grad(), want.dx), kTimeRounding);
 }
 
-// Odd, prime, above and below the tiles of 16 points, 8 channels and 8 frequencies; one sample, and batches that are multiples of nothing.
+// Odd, prime, above and below the tiles of 16 points, 8 channels and 8 frequencies; one sample, and batches that are
+// multiples of nothing.
 INSTANTIATE_TEST_SUITE_P(
     Sizes, FusedFno,
     ::testing::Values(Size{2, 64, 32, 32, 12, 12, 2, 64, 64, 2}, Size{1, 16, 17, 23, 8, 8, 1, 48, 32, 1},

@@ -41,7 +41,8 @@ class JudgeOnGpu : public ::testing::TestWithParam<Case> {
   const Normalizer normalizer = Normalizer::fit(truth, pde->channels());
 };
 
-/// Relative 1e-8, below 1e-11 (round-off of true data) absolute; 1e-2 for distances in the features of a float32 network, which lose digits by cancellation.
+/// Relative 1e-8, below 1e-11 (round-off of true data) absolute; 1e-2 for distances in the features of a float32
+/// network, which lose digits by cancellation.
 void expect_same(const json& got, const json& want) {
   const json values = got.flatten(), expected = want.flatten();
   ASSERT_EQ(values.size(), expected.size());

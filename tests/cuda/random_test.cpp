@@ -13,7 +13,8 @@ struct Place {
   std::vector<int64_t> shape;
 };
 
-// Sizes around the four numbers of a counter and the threads of a block; indices beyond 32 bits; more samples than a grid has rows.
+// Sizes around the four numbers of a counter and the threads of a block; indices beyond 32 bits; more samples than a
+// grid has rows.
 const std::vector<Place> kPlaces = {{0, 1, {}},
                                     {3, 5, {1}},
                                     {0, 2, {3}},

@@ -54,7 +54,8 @@ TEST(Replay, ItSeesNewWeightsAnotherPrecisionAndOtherShapes) {
 
 class RecordedFlow : public ::testing::TestWithParam<IntegratorKind> {};
 
-// The first steps run, the later ones are played back; a second trajectory and one of another integrator use or make recordings of their own.
+// The first steps run, the later ones are played back; a second trajectory and one of another integrator use or make
+// recordings of their own.
 TEST_P(RecordedFlow, EqualsTheStepsOneByOne) {
   NEEDS_GPU();
   Model model;

@@ -3,11 +3,11 @@
 #include <csignal>
 
 #include "piddm/core/interrupt.h"
-#include "piddm/files/npy.h"
 #include "piddm/core/progress.h"
-#include "piddm/files/safetensors.h"
 #include "piddm/data/check/data_check.h"
 #include "piddm/data/data_file.h"
+#include "piddm/files/npy.h"
+#include "piddm/files/safetensors.h"
 #include "piddm/pde/darcy.h"
 #include "tests/data/fake_pde.h"
 #include "tests/testing.h"

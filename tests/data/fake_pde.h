@@ -1,5 +1,6 @@
 #pragma once
-// The smallest PDE there is: u = 2 a + s, with a two-valued field a and a scalar s. Everything about it is known exactly.
+// The smallest PDE there is: u = 2 a + s, with a two-valued field a and a scalar s. Everything about it is known
+// exactly.
 
 #include "piddm/pde/pde.h"
 

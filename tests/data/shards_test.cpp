@@ -2,12 +2,12 @@
 
 #include <sys/resource.h>
 
-#include "piddm/files/npy.h"
 #include "piddm/core/progress.h"
-#include "piddm/files/sha256.h"
 #include "piddm/data/data_file.h"
 #include "piddm/data/dataset.h"
 #include "piddm/data/spool.h"
+#include "piddm/files/npy.h"
+#include "piddm/files/sha256.h"
 #include "tests/data/fake_pde.h"
 #include "tests/testing.h"
 

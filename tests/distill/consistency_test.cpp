@@ -79,7 +79,8 @@ TEST_P(ConsistencyTest, TheMapAtTheStartIsTheStudent) {
   EXPECT_LT(testing::relative_error(c.objective->map(*c.model.network, e, torch::ones({1})), (*c.student)(e)), 1e-5);
 }
 
-// The loss of the exact map is the error of the teacher's Heun step alone, which vanishes with the length of an interval.
+// The loss of the exact map is the error of the teacher's Heun step alone, which vanishes with the length of an
+// interval.
 TEST_P(ConsistencyTest, HoldsAlongExactTrajectories) {
   EXPECT_LT(loss_of_exact(40), 1e-6);
   EXPECT_LT(loss_of_exact(40), 0.02 * loss_of_exact(10));

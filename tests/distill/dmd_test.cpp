@@ -46,7 +46,8 @@ TEST_P(DmdTest, DirectionIsTheDifferenceOfTheScores) {
   EXPECT_LT(testing::relative_error(dmd.direction(x, e, t), expected), 1e-3);
 }
 
-// d(e) = mean + std e, so the gradient in `mean` is the mean of g over the entries of a channel, and in `std` that of g e.
+// d(e) = mean + std e, so the gradient in `mean` is the mean of g over the entries of a channel, and in `std` that of g
+// e.
 TEST_P(DmdTest, GradientOfTheLossIsTheDirection) {
   for (const auto times : {Spacing::uniform, Spacing::quadratic}) {
     auto dmd = objective({.critic_steps = 2, .regression = 0, .times = times, .t_first = 0.02, .t_last = 0.98});

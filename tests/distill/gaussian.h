@@ -1,6 +1,6 @@
 #pragma once
-// Teachers and students of pointwise Gaussian fields, for which every distillation has a known answer: x_0 ~ N(mean, std^2) in every entry, another law
-// for each channel, so the ODE takes e to mean + std e.
+// Teachers and students of pointwise Gaussian fields, for which every distillation has a known answer: x_0 ~ N(mean,
+// std^2) in every entry, another law for each channel, so the ODE takes e to mean + std e.
 
 #include "piddm/distill/pairs.h"
 #include "piddm/model/student.h"

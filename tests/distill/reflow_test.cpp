@@ -30,8 +30,8 @@ ReflowOptions options_of(double ends = 4) {
   return options;
 }
 
-// Noise and data are drawn independently for the teacher: its lines cross, and one step from any e ends in the mean. The coupling by its ODE does not
-// cross: one round of reflow finds straight lines, and one step makes the whole law.
+// Noise and data are drawn independently for the teacher: its lines cross, and one step from any e ends in the mean.
+// The coupling by its ODE does not cross: one round of reflow finds straight lines, and one step makes the whole law.
 TEST(Reflow, StraightensACrossingCoupling) {
   const testing::TempDir folder;
   const auto teacher = testing::gaussian_teacher("linear");

@@ -266,7 +266,8 @@ TEST(GaussianRegression, FindsTheOptimalLinearStudent) {
   EXPECT_LT(testing::relative_error(slope.flatten(), torch::tensor(testing::kStd)), 0.05);  // Euler's own error
 }
 
-// Darcy's fast solver is that of the mean coefficient 6. project2_bias shifts the output channels: the second one, the coefficient, feels nothing.
+// Darcy's fast solver is that of the mean coefficient 6. project2_bias shifts the output channels: the second one, the
+// coefficient, feels nothing.
 TEST_F(RegressionTest, TheErrorTermIsTheSolversAndMovesTheSolutionOnly) {
   const Student student(model_, {});
   const auto gradient = [&](double weight, double* excess = nullptr) {

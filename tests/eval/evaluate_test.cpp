@@ -156,7 +156,8 @@ TEST(Judge, IntervalsHoldTheirValueAndDependOnTheSeed) {
   EXPECT_FALSE(judge().samples(samples).contains("intervals"));
 }
 
-// Darcy's hard constraint sets the outer ring of u to a third of its neighbour: moving an edge (without corners) moves it by this much.
+// Darcy's hard constraint sets the outer ring of u to a third of its neighbour: moving an edge (without corners) moves
+// it by this much.
 TEST(Judge, ConstraintErrorIsTheMeanSquareViolationOfConstrainedEntries) {
   const auto pde = testing::tiny_pde();
   const auto x = pde->constrain(held_out());

@@ -1,7 +1,7 @@
 #include "piddm/eval/set_distances.h"
 
-#include "piddm/eval/diversity.h"
 #include "piddm/core/peak_memory.h"
+#include "piddm/eval/diversity.h"
 #include "tests/testing.h"
 #include "tests/tiny.h"
 

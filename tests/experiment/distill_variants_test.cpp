@@ -1,5 +1,5 @@
-#include "piddm/model/weights.h"
 #include "piddm/experiment/experiment.h"
+#include "piddm/model/weights.h"
 #include "tests/testing.h"
 #include "tests/tiny.h"
 

@@ -1,4 +1,5 @@
-// A teacher learns under every process: an MLP trained by flow matching on a Gaussian mixture approaches the exact velocity.
+// A teacher learns under every process: an MLP trained by flow matching on a Gaussian mixture approaches the exact
+// velocity.
 
 #include "piddm/lab/distance.h"
 #include "piddm/model/mlp.h"

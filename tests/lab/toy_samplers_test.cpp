@@ -79,7 +79,8 @@ TEST_P(Samplers, EciKindsOfNoiseDiffer) {
 
 INSTANTIATE_TEST_SUITE_P(Registered, Samplers, ::testing::ValuesIn(process_registry().names()));
 
-/// x_{t'} = (1-t') x0^ + t' e^ is the Euler step of the linear process, so without a constraint ECI with the step's own noise is the plain sampler.
+/// x_{t'} = (1-t') x0^ + t' e^ is the Euler step of the linear process, so without a constraint ECI with the step's own
+/// noise is the plain sampler.
 TEST(Eci, WithoutConstraintIsEulerOfTheLinearProcess) {
   const auto process = process_registry().at("linear")();
   MixtureNetwork network(tilted(), process);

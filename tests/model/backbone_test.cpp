@@ -1,4 +1,5 @@
-// What every network must do, and what the ones beside the FNO compute: values and gradients of tests/golden/make_backbones.py.
+// What every network must do, and what the ones beside the FNO compute: values and gradients of
+// tests/golden/make_backbones.py.
 
 #include "piddm/files/safetensors.h"
 #include "piddm/model/network_registry.h"

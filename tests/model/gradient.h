@@ -5,7 +5,8 @@
 
 namespace piddm::testing {
 
-/// Largest relative deviation between autograd and central differences of `loss` in random directions of the parameter (float64).
+/// Largest relative deviation between autograd and central differences of `loss` in random directions of the parameter
+/// (float64).
 inline double parameter_gradient_error(const std::function<Tensor()>& loss, const Tensor& parameter, int probes = 5,
                                        double step = 1e-5) {
   const auto gradient = torch::autograd::grad({loss()}, {parameter})[0];

@@ -25,8 +25,8 @@ class ForcedLevel {
 
 inline std::string level_name(cpu::SimdLevel level) { return enum_names(level)[static_cast<size_t>(level)]; }
 
-/// While it lives, memory that ATen hands out on the CPU and the scratch memory of this thread, then the only one, are full of NaN: what a kernel
-/// leaves unwritten, or reads before it has written it, shows.
+/// While it lives, memory that ATen hands out on the CPU and the scratch memory of this thread, then the only one, are
+/// full of NaN: what a kernel leaves unwritten, or reads before it has written it, shows.
 class PoisonedMemory : public c10::Allocator {
  public:
   PoisonedMemory() : real_(c10::GetCPUAllocator()), threads_(torch::get_num_threads()) {

@@ -16,8 +16,8 @@ Tensor states(const Burgers& pde, int64_t count) {
   return pde.sample_coefficients(3, 0, count).select(3, 0).squeeze(1);
 }
 
-/// u = -2 nu q_x / q, q the solution of the heat equation from exp(-1/(2 nu) int a): exact, no time stepping. a = [B,n] of
-/// zero mean, on m points; returns [B,n,n].
+/// u = -2 nu q_x / q, q the solution of the heat equation from exp(-1/(2 nu) int a): exact, no time stepping. a = [B,n]
+/// of zero mean, on m points; returns [B,n,n].
 Tensor cole_hopf(const Tensor& a, int64_t m) {
   const int64_t n = a.size(1);
   const Tensor k = half_wavenumbers(m) * kTwoPi, ik = torch::complex(torch::zeros_like(k), k);

@@ -1,5 +1,5 @@
-// What holds for all PDEs with a closed form: same bits for any split, values of an independent implementation, gradients,
-// laws, floors, decodes.
+// What holds for all PDEs with a closed form: same bits for any split, values of an independent implementation,
+// gradients, laws, floors, decodes.
 
 #include <numbers>
 

@@ -16,7 +16,8 @@ TEST(GridAxes, EveryPdeHasItsPositions) {
   }
 }
 
-// Heat's solution at t = 0 is sin(x + phi), Stokes' on the wall x = 0 is A cos(omega t): the coordinates are those of the equation.
+// Heat's solution at t = 0 is sin(x + phi), Stokes' on the wall x = 0 is A cos(omega t): the coordinates are those of
+// the equation.
 TEST(GridAxes, CoordinatesAreThoseOfTheEquation) {
   const auto heat = make_pde({.name = "heat", .grid = 16});
   const auto x = heat->sample(1, 0, 1);

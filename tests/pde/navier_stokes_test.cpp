@@ -61,8 +61,8 @@ TEST(NavierStokes, SolverHasOrderThreeAtLeastInTime) {
   EXPECT_LT(fine, 5e-8);
 }
 
-/// Advective form, Crank-Nicolson diffusion and explicit Euler advection with the rule of two thirds, on the grid itself:
-/// the scheme of the FNO and DiffusionPDE data.
+/// Advective form, Crank-Nicolson diffusion and explicit Euler advection with the rule of two thirds, on the grid
+/// itself: the scheme of the FNO and DiffusionPDE data.
 Tensor first_order_scheme(const Tensor& w0, double phi, int64_t steps) {
   const int64_t n = w0.size(0);
   const double h = 1 / static_cast<double>(steps);

@@ -153,8 +153,8 @@ TEST(Poisson, SamplesHaveTheSameBitsForAnySplitAndThreads) {
     }
 }
 
-/// E[u^2] averaged over the grid, exactly: u = sum_kl s_kl xi_kl L^-1 (phi_k phi_l), and the square of L^-1 of a product
-/// of cosines is a double sum over the sine modes of both factors.
+/// E[u^2] averaged over the grid, exactly: u = sum_kl s_kl xi_kl L^-1 (phi_k phi_l), and the square of L^-1 of a
+/// product of cosines is a double sum over the sine modes of both factors.
 double exact_mean_square(int64_t n, double k) {
   const Tensor k2 = torch::arange(n, torch::kFloat64).mul(kPi).square();
   Tensor s2 = (3 / (k2.unsqueeze(1) + k2 + 9)).square();

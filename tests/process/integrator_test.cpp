@@ -80,8 +80,8 @@ TEST(Euler, NeedsAStep) {
   EXPECT_ERROR(integrate_euler(growth, start(), 0), ExitCode::usage, "needs at least one step, got 0");
 }
 
-/// A Gaussian N(mu, lambda) in each of 32 entries: its flow is x(t) = alpha mu + sqrt(var(t) / var(1)) (x(1) - alpha(1) mu), var = alpha^2 lambda +
-/// sigma^2.
+/// A Gaussian N(mu, lambda) in each of 32 entries: its flow is x(t) = alpha mu + sqrt(var(t) / var(1)) (x(1) - alpha(1)
+/// mu), var = alpha^2 lambda + sigma^2.
 class GaussianFlow {
  public:
   explicit GaussianFlow(const std::string& process)

@@ -43,8 +43,8 @@ TEST(RandomTimes, LieBetweenTheirEndsAsTheStepsDo) {
   EXPECT_NEAR(random_times(Spacing::quadratic, u, 0.19, 0.99)[5].item<double>(), 1 - 0.5 * 0.5, 1e-15);  // 0.9 and 0.1
 }
 
-/// Share of the standard deviation s that is left of a Gaussian N(0, s^2) after sampling its exact velocity; 1 is right.
-/// v(x,t) = x (t - (1-t) s^2) / ((1-t)^2 s^2 + t^2).
+/// Share of the standard deviation s that is left of a Gaussian N(0, s^2) after sampling its exact velocity; 1 is
+/// right. v(x,t) = x (t - (1-t) s^2) / ((1-t)^2 s^2 + t^2).
 double deviation_kept(const IntegratorOptions& options, double s) {
   const auto v = [s](const Tensor& x, const Tensor& t) {
     return x * (t - (1 - t) * s * s) / ((1 - t).square() * s * s + t.square());

@@ -15,7 +15,8 @@
 namespace piddm {
 namespace {
 
-/// Remembers the most that was held at a time. LibTorch 1 asks for `allocate` const, LibTorch 2 for the other and for copy_data.
+/// Remembers the most that was held at a time. LibTorch 1 asks for `allocate` const, LibTorch 2 for the other and for
+/// copy_data.
 class Meter : public c10::Allocator {
  public:
   c10::DataPtr allocate(size_t n) const { return hand_out(n); }

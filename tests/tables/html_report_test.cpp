@@ -2,8 +2,8 @@
 
 #include <set>
 
-#include "piddm/plot/canvas.h"
 #include "piddm/core/markup.h"
+#include "piddm/plot/canvas.h"
 #include "tests/testing.h"
 
 namespace piddm {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "piddm/tables/paper.h"
 #include "piddm/solve/methods/registry.h"
+#include "piddm/tables/paper.h"
 #include "tests/testing.h"
 
 namespace piddm {

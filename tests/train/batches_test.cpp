@@ -11,7 +11,8 @@ Tensor first_batches(BatchOrder order, int64_t count) {
   return torch::cat(parts);
 }
 
-// 10 samples in batches of 4: epochs end within batches 2, 4, ...; 7 in batches of 16: a batch holds two epochs and more.
+// 10 samples in batches of 4: epochs end within batches 2, 4, ...; 7 in batches of 16: a batch holds two epochs and
+// more.
 TEST(BatchOrder, EveryEpochIsAPermutationAcrossBatchBorders) {
   for (const auto& [samples, batch, steps] : {std::tuple{10, 4, 10}, {7, 16, 7}, {5, 5, 4}}) {
     const auto rows = first_batches({samples, batch, 3}, steps);

@@ -4,13 +4,13 @@
 #include <cmath>
 #include <set>
 
-#include "piddm/files/sha256.h"
 #include "piddm/core/stopwatch.h"
-#include "piddm/data/data_file.h"
 #include "piddm/data/check/law_check.h"
 #include "piddm/data/check/own_floor.h"
 #include "piddm/data/check/parameter_fit.h"
+#include "piddm/data/data_file.h"
 #include "piddm/data/statistics.h"
+#include "piddm/files/sha256.h"
 
 namespace piddm {
 

@@ -18,7 +18,8 @@ struct LawScore {
 /// `n` of the data against 256..1024 fresh draws, none of which any data file has.
 std::vector<LawScore> compare_with_law(const Pde& pde, const Tensor& fields);
 
-/// How many of the first samples of `fields` are not the coefficients that (seed, first) draws, to 1e-5 of the channel's RMS.
+/// How many of the first samples of `fields` are not the coefficients that (seed, first) draws, to 1e-5 of the
+/// channel's RMS.
 int64_t count_other_coefficients(const Pde& pde, const Tensor& fields, uint64_t seed, int64_t first);
 
 }  // namespace piddm

@@ -22,8 +22,8 @@ bool only_scalar_coefficients(const Pde& pde) {
   return std::all_of(all.begin(), all.end(), [](const Channel& c) { return c.role == Role::solution || c.scalar; });
 }
 
-/// |u - u*(a)| at every point. Where a front passes a grid point, a number rounded to float32 decides on which side the point lies: for scalar
-/// coefficients the nearest of u*(a) and its two neighbours within that rounding counts.
+/// |u - u*(a)| at every point. Where a front passes a grid point, a number rounded to float32 decides on which side the
+/// point lies: for scalar coefficients the nearest of u*(a) and its two neighbours within that rounding counts.
 Tensor distance_to_solution(const Pde& pde, const Tensor& x, const Tensor& exact) {
   const auto u = pde.solution(x);
   auto distance = (u - exact).abs();

@@ -1,7 +1,7 @@
 #pragma once
-// Samples against the reference solution of their own coefficients, u*(a): how far u is from it, and how much larger residual, boundary error
-// and constraint error are than those of u*(a) itself, stored in float32. Each sample is its own yardstick, so a steep or rough sample raises
-// no false alarm, and one bad sample of thousands is seen.
+// Samples against the reference solution of their own coefficients, u*(a): how far u is from it, and how much larger
+// residual, boundary error and constraint error are than those of u*(a) itself, stored in float32. Each sample is its
+// own yardstick, so a steep or rough sample raises no false alarm, and one bad sample of thousands is seen.
 
 #include <string>
 #include <vector>
@@ -30,8 +30,8 @@ Tensor constraint_error(const Pde& pde, const Tensor& fields);
 /// x with the solution for its own admissible coefficients, as a float32 file would hold it, in float64.
 Tensor reference_samples(const Pde& pde, const Tensor& x);
 
-/// `samples` are indices into fields = [N,C,H,W], finite. Errors below 1e-6 of the solution (1e-7 of the reference term for the residual) are
-/// not told from zero. Can be interrupted.
+/// `samples` are indices into fields = [N,C,H,W], finite. Errors below 1e-6 of the solution (1e-7 of the reference term
+/// for the residual) are not told from zero. Can be interrupted.
 OwnFloor compare_with_references(const Pde& pde, const Tensor& fields, const std::vector<int64_t>& samples);
 
 }  // namespace piddm

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "piddm/files/atomic_file.h"
-#include "piddm/files/npy.h"
-#include "piddm/files/safetensors.h"
 #include "piddm/data/formats/csv.h"
 #include "piddm/data/formats/hdf5.h"
 #include "piddm/data/formats/mat5.h"
+#include "piddm/files/atomic_file.h"
+#include "piddm/files/npy.h"
+#include "piddm/files/safetensors.h"
 
 namespace piddm {
 

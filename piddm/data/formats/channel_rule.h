@@ -2,9 +2,10 @@
 // How one channel of a data set is made from an array of someone else's file.
 //
 // The axes of an array are named by letters: n samples, m a second sample axis (samples are numbered n-major), x, y, t,
-// c anything else, 1 an axis of one entry, q a square x-y grid flattened to one axis. In the data set H is x, and W is t
-// where some channel has an unpicked t, else y. Axes a channel does not have are repeated: a Burgers initial state "nx"
-// fills all t, a scalar "n" a whole field. Axes other than n, m, x and W must be picked: "u[t=-1]" is the last frame.
+// c anything else, 1 an axis of one entry, q a square x-y grid flattened to one axis. In the data set H is x, and W is
+// t where some channel has an unpicked t, else y. Axes a channel does not have are repeated: a Burgers initial state
+// "nx" fills all t, a scalar "n" a whole field. Axes other than n, m, x and W must be picked: "u[t=-1]" is the last
+// frame.
 
 #include <algorithm>
 #include <functional>

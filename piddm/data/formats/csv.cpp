@@ -4,8 +4,8 @@
 #include <charconv>
 #include <vector>
 
-#include "piddm/files/atomic_file.h"
 #include "piddm/core/error.h"
+#include "piddm/files/atomic_file.h"
 
 namespace piddm {
 

@@ -13,8 +13,8 @@ namespace piddm {
 /// Whether an HDF5 signature is where one may be: at byte 0, 512, 1024, 2048, ...
 bool is_hdf5(const std::filesystem::path& path);
 
-/// Arrays under their full names ("t0_fields/u"), attributes of groups and arrays. In files of MATLAB (name ends in .mat)
-/// all axes are reversed, see array_file.h. Lists the file at once; reads only what is asked for.
+/// Arrays under their full names ("t0_fields/u"), attributes of groups and arrays. In files of MATLAB (name ends in
+/// .mat) all axes are reversed, see array_file.h. Lists the file at once; reads only what is asked for.
 ArrayFilePtr open_hdf5(const std::filesystem::path& path, const Hdf5Limits& limits = {});
 
 struct Hdf5Content {

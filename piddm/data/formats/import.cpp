@@ -5,9 +5,9 @@
 
 #include "piddm/core/interrupt.h"
 #include "piddm/core/progress.h"
-#include "piddm/files/sha256.h"
-#include "piddm/data/generate.h"
 #include "piddm/data/formats/import_presets.h"
+#include "piddm/data/generate.h"
+#include "piddm/files/sha256.h"
 
 namespace piddm {
 

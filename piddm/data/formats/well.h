@@ -1,6 +1,6 @@
 #pragma once
-// The Well's HDF5 layout: groups dimensions, boundary_conditions, scalars and t0_fields, fields [sample, time, x, y] in which
-// the axes that an attribute (sample_varying, time_varying, dim_varying) calls constant are missing.
+// The Well's HDF5 layout: groups dimensions, boundary_conditions, scalars and t0_fields, fields [sample, time, x, y] in
+// which the axes that an attribute (sample_varying, time_varying, dim_varying) calls constant are missing.
 //
 // We write one file a data set. Problems in x and t have one space dimension, fields [N,T,X]; in x and y two. What is
 // constant is stored as constant: a scalar channel as scalars/name [N], a coefficient that does not depend on time

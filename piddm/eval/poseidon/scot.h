@@ -1,13 +1,18 @@
 #pragma once
-// The encoder of ScOT, the scalable operator transformer behind the Poseidon models (Herde et al., "Poseidon: Efficient foundation models for PDEs", 2024):
-// a hierarchy of windowed-attention stages whose norms are conditioned on time. Only what the Frechet Poseidon distance needs: no decoder.
+// The encoder of ScOT, the scalable operator transformer behind the Poseidon models (Herde et al., "Poseidon: Efficient
+// foundation models for PDEs", 2024): a hierarchy of windowed-attention stages whose norms are conditioned on time.
+// Only what the Frechet Poseidon distance needs: no decoder.
 //
-//   input      (B,num_channels,n,n), resampled to image_size by fourier_resample, zero-padded right and bottom to whole patches
+//   input      (B,num_channels,n,n), resampled to image_size by fourier_resample, zero-padded right and bottom to whole
+//              patches
 //   embedding  one linear map a patch -> embed_dim, norm
 //   stage i    width C_i = embed_dim 2^i, grid (image_size/patch_size)/2^i, depths[i] blocks:
-//                x <- x + norm(attention(x)),  x <- x + norm(MLP(x)); odd blocks roll the grid by window/2 where it is larger than a window
-//   between    merge(stage output + stage input): 2x2 neighbours (0,0),(1,0),(0,1),(1,1) concatenated, linear 4C -> 2C without bias, norm
-//   norm       y = (x - mean)/sqrt(mean(x^2) - mean^2 + eps) over channels, times gamma(t) = w_g t + b_g, plus beta(t) = w_b t + b_b
+//                x <- x + norm(attention(x)),  x <- x + norm(MLP(x)); odd blocks roll the grid by window/2 where it is
+//                                              larger than a window
+//   between    merge(stage output + stage input): 2x2 neighbours (0,0),(1,0),(0,1),(1,1) concatenated, linear 4C -> 2C
+//              without bias, norm
+//   norm       y = (x - mean)/sqrt(mean(x^2) - mean^2 + eps) over channels, times gamma(t) = w_g t + b_g, plus beta(t)
+//              = w_b t + b_b
 //
 // Names and shapes of the weights are those of the published files.
 
@@ -53,7 +58,8 @@ struct ScotConfig {
   int64_t feature_size() const { return width(stages() - 1); }
 };
 
-/// Missing fields take their defaults, unknown ones are ignored; a DataError begins with `origin` and names what does not fit.
+/// Missing fields take their defaults, unknown ones are ignored; a DataError begins with `origin` and names what does
+/// not fit.
 ScotConfig parse_scot_config(const json& config, const std::string& origin);
 
 /// Name and shape of every weight of the encoder.
@@ -61,18 +67,20 @@ std::map<std::string, std::vector<int64_t>> scot_weights(const ScotConfig& confi
 
 class ScotEncoder {
  public:
-  /// Takes its weights out of `weights` (others are ignored), in this type and on this device; a DataError that begins with `origin` names a
-  /// missing, misshapen or non-finite one.
+  /// Takes its weights out of `weights` (others are ignored), in this type and on this device; a DataError that begins
+  /// with `origin` names a missing, misshapen or non-finite one.
   ScotEncoder(const ScotConfig& config, const TensorMap& weights, const std::string& origin,
               torch::ScalarType dtype = torch::kFloat32, torch::Device device = torch::kCPU);
 
   const ScotConfig& config() const { return config_; }
 
-  /// Hidden states of pixels (B,num_channels,n,n) at times t (B): the embedding, then the output of each stage, all (B,tokens,C).
+  /// Hidden states of pixels (B,num_channels,n,n) at times t (B): the embedding, then the output of each stage, all
+  /// (B,tokens,C).
   std::vector<Tensor> encode(const Tensor& pixels, const Tensor& t) const;
 
-  /// The FPD feature of scalar fields (N,n,n): last hidden state at t = 0 of the input (x,0,...,0), averaged over tokens; (N,feature_size) on the CPU in the
-  /// encoder's type. Fields enter as they are, unscaled; for problems in time the axes are (x,t).
+  /// The FPD feature of scalar fields (N,n,n): last hidden state at t = 0 of the input (x,0,...,0), averaged over
+  /// tokens; (N,feature_size) on the CPU in the encoder's type. Fields enter as they are, unscaled; for problems in
+  /// time the axes are (x,t).
   Tensor features(const Tensor& fields) const;
 
  private:

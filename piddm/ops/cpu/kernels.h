@@ -1,10 +1,11 @@
 #pragma once
-// Plain-pointer float32 kernels of the FNO on the CPU, compiled for three instruction sets. The operators that call them, with their formulas and
-// gradients: ops/pointwise_mlp.h and ops/spectral_layer.h.
+// Plain-pointer float32 kernels of the FNO on the CPU, compiled for three instruction sets. The operators that call
+// them, with their formulas and gradients: ops/pointwise_mlp.h and ops/spectral_layer.h.
 //
-// A kernel works on a range of units (planes, blocks of modes, tiles of points) on the calling thread and needs scratch memory of its own; the
-// operators hand out ranges to threads. Every result element is the sum over one unit in a fixed order: results do not depend on the number of
-// threads. All matrix products are products with panels: C[rows, w] += A[rows, depth] B[depth, w] with w = 1 or 2 vectors, a block of C in registers.
+// A kernel works on a range of units (planes, blocks of modes, tiles of points) on the calling thread and needs scratch
+// memory of its own; the operators hand out ranges to threads. Every result element is the sum over one unit in a fixed
+// order: results do not depend on the number of threads. All matrix products are products with panels: C[rows, w] +=
+// A[rows, depth] B[depth, w] with w = 1 or 2 vectors, a block of C in registers.
 
 #include <cstdint>
 #include <string>
@@ -31,14 +32,15 @@ struct MlpGradient {
   float* dbias1;    ///< [units,hidden], rows of this lane's units
 };
 
-/// Kept modes k1 = lowest1 .. lowest1+kept1-1 and k2 = 0 .. kept2-1 of an H x W grid. radius = 1 + max |k1|, folded = H/2+1.
+/// Kept modes k1 = lowest1 .. lowest1+kept1-1 and k2 = 0 .. kept2-1 of an H x W grid. radius = 1 + max |k1|, folded =
+/// H/2+1.
 struct ModeGrid {
   int64_t height, width, kept1, kept2, lowest1, radius, folded;
   const float *cos_h, *sin_h;  ///< [radius,folded]: of 2 pi r h/H; sin is 0 in columns that have no mirror image
 };
 
-/// Planes [n,H,W] -> modes [n,2,K1,K2]: (re, im) of sum x exp(-i theta) times the factor that along_w [W,2 K2] (cos, then sin) holds.
-/// With `slope` (gelu'): the planes are gradients and are first multiplied by it into `through`.
+/// Planes [n,H,W] -> modes [n,2,K1,K2]: (re, im) of sum x exp(-i theta) times the factor that along_w [W,2 K2] (cos,
+/// then sin) holds. With `slope` (gelu'): the planes are gradients and are first multiplied by it into `through`.
 struct Analysis {
   ModeGrid grid;
   const float* along_w;
@@ -55,7 +57,8 @@ struct Mixing {
   float *dx = nullptr, *dweight = nullptr;
 };
 
-/// Modes [n,2,K1,K2] -> half-way to the grid: v [b][W panels][channels][2 radius][panel]; along_w [2 K2,W] holds the factors.
+/// Modes [n,2,K1,K2] -> half-way to the grid: v [b][W panels][channels][2 radius][panel]; along_w [2 K2,W] holds the
+/// factors.
 struct Synthesis {
   ModeGrid grid;
   int64_t channels;
@@ -101,7 +104,8 @@ struct Kernels {
 
 std::vector<SimdLevel> supported_levels();  ///< of this CPU, ascending
 
-/// The kernels in use: the best level of the CPU, or the one named by the environment variable PIDDM_SIMD_LEVEL, or the one forced last.
+/// The kernels in use: the best level of the CPU, or the one named by the environment variable PIDDM_SIMD_LEVEL, or the
+/// one forced last.
 const Kernels& kernels();
 void force_level(SimdLevel level);  ///< refused where the CPU does not have it
 

@@ -1,4 +1,5 @@
-// The kernels for AVX-512. No header that defines functions may follow the pragma: they would be compiled for this CPU only.
+// The kernels for AVX-512. No header that defines functions may follow the pragma: they would be compiled for this CPU
+// only.
 #include "piddm/ops/cpu/kernels.h"
 
 #if defined(__x86_64__)

@@ -1,4 +1,5 @@
-// The kernels for any CPU. No header that defines functions may follow the pragma: they would be compiled for this CPU only.
+// The kernels for any CPU. No header that defines functions may follow the pragma: they would be compiled for this CPU
+// only.
 #include "piddm/ops/cpu/kernels.h"
 
 namespace piddm::cpu {

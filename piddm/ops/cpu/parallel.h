@@ -13,8 +13,8 @@ void for_units(int64_t units, const F& f) {
   at::parallel_for(0, units, 1, f);
 }
 
-/// Sums over units are formed lane by lane and the lanes added up afterwards: the number of lanes, and with it every bit of the sum, depends on
-/// the number of units alone.
+/// Sums over units are formed lane by lane and the lanes added up afterwards: the number of lanes, and with it every
+/// bit of the sum, depends on the number of units alone.
 constexpr int64_t kMaxLanes = 32;
 inline int64_t lanes_of(int64_t units) { return std::min(units, kMaxLanes); }
 

@@ -1,16 +1,19 @@
 #pragma once
 // What can be done without any learning, by someone who knows the law of the data and the equation.
 //
-//   generate                        draws the coefficients from the law and solves (a stream of its own: never the samples of a data set)
+//   generate                        draws the coefficients from the law and solves (a stream of its own: never the
+//                                   samples of a data set)
 //   coefficients known exactly      the PDE's solver, for every PDE
-//   poisson, helmholtz              exact Gaussian conditioning on any values of u and a: the posterior mean, or a draw   (elliptic_law.h)
-//   darcy                           most probable latent field of the law by adjoint Gauss-Newton                        (darcy_inversion.h)
+//   poisson, helmholtz              exact Gaussian conditioning on any values of u and a: the posterior mean, or a draw
+//                                   (elliptic_law.h)
+//   darcy                           most probable latent field of the law by adjoint Gauss-Newton
+//                                   (darcy_inversion.h)
 //   other PDEs, anything unknown    refused
 //
 // Exact values are given sigma = accuracy * (standard deviation of the channel). The network is not used.
 
-#include "piddm/solve/methods/darcy_inversion.h"
 #include "piddm/solve/method.h"
+#include "piddm/solve/methods/darcy_inversion.h"
 #include "piddm/solve/task/target.h"
 
 namespace piddm {

@@ -1,11 +1,12 @@
 #pragma once
-// CoCoGen (Jacobsen, Zhuang, Duraisamy, 2024): a plain trajectory whose last N steps, and M steps after its end, move the solution channels down
-// the gradient of the residual.
+// CoCoGen (Jacobsen, Zhuang, Duraisamy, 2024): a plain trajectory whose last N steps, and M steps after its end, move
+// the solution channels down the gradient of the residual.
 //
-//   u <- u - (correction / max|g|) g,   g = grad_u sum r(x)^2, network units, u the solution channels only; max over the sample
+//   u <- u - (correction / max|g|) g,   g = grad_u sum r(x)^2, network units, u the solution channels only; max over
+//                                       the sample
 //
-// The gradient does not pass through the network. Tasks by imputation, as upstream: before each step the known entries are set to their own
-// point of the path, alpha x' + sigma e.
+// The gradient does not pass through the network. Tasks by imputation, as upstream: before each step the known entries
+// are set to their own point of the path, alpha x' + sigma e.
 
 #include "piddm/process/time_grid.h"
 #include "piddm/solve/batched_method.h"

@@ -1,10 +1,12 @@
 #pragma once
-// DiffusionPDE (Huang et al., NeurIPS 2024): posterior sampling (guidance.h) on the observations and on the PDE residual of the clean estimate,
-// in generation on the residual alone.
+// DiffusionPDE (Huang et al., NeurIPS 2024): posterior sampling (guidance.h) on the observations and on the PDE
+// residual of the clean estimate, in generation on the residual alone.
 //
-// Defaults are the paper's reading: plain Euler, eta = lambda_train on the mean of R^2 throughout. Upstream's own schedule is
+// Defaults are the paper's reading: plain Euler, eta = lambda_train on the mean of R^2 throughout. Upstream's own
+// schedule is
 //   steps=2000 heun=true pde_penalty=norm switch_at=0.8 late_factor=0.1
-// with zeta = 5 to 5000 and eta = 1 to 100 for each PDE, in units of its own (its norms are divided by the number of points).
+// with zeta = 5 to 5000 and eta = 1 to 100 for each PDE, in units of its own (its norms are divided by the number of
+// points).
 
 #include "piddm/solve/batched_method.h"
 #include "piddm/solve/methods/guidance.h"

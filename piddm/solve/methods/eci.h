@@ -1,13 +1,15 @@
 #pragma once
-// ECI sampling (Cheng et al., "Gradient-free generation for hard-constrained systems", ICLR 2025): at each step the clean estimate is
-// extrapolated, corrected to satisfy the constraint, and interpolated back. Gradient-free; the result satisfies the constraint exactly.
+// ECI sampling (Cheng et al., "Gradient-free generation for hard-constrained systems", ICLR 2025): at each step the
+// clean estimate is extrapolated, corrected to satisfy the constraint, and interpolated back. Gradient-free; the result
+// satisfies the constraint exactly.
 //
 //   `mixing` times a step:   x0 = C(x0^(x_t, t)),   x = alpha(s) x0 + sigma(s) e,   s = t, in the last of them t - dt
 //
-// e: `fixed` the initial noise throughout; `resample:k` drawn anew every k evaluations; `ddim` the noise estimate of the step,
-// e^ = x0^ + (x_t - x0^)/t for the linear process (the paper's printed update is not a point of the path).
+// e: `fixed` the initial noise throughout; `resample:k` drawn anew every k evaluations; `ddim` the noise estimate of
+// the step, e^ = x0^ + (x_t - x0^)/t for the linear process (the paper's printed update is not a point of the path).
 //
-// C: the PDE's own hard constraint (or the one given), then the known entries. Noisy observations are imposed as if they were exact.
+// C: the PDE's own hard constraint (or the one given), then the known entries. Noisy observations are imposed as if
+// they were exact.
 
 #include "piddm/pde/constraint.h"
 #include "piddm/process/time_grid.h"

@@ -1,10 +1,12 @@
 #pragma once
-// The law of Poisson and Helmholtz data as a linear map of white noise: with the modes xi ~ N(0,I) of the Gaussian field g (gaussian_field.h),
+// The law of Poisson and Helmholtz data as a linear map of white noise: with the modes xi ~ N(0,I) of the Gaussian
+// field g (gaussian_field.h),
 //
-//   x = (u, a) = F xi,   g = C^T (n s xi),   a = g (Helmholtz: its outer ring 0),   u = S a,  S the PDE's direct solver, symmetric
+//   x = (u, a) = F xi,   g = C^T (n s xi),   a = g (Helmholtz: its outer ring 0),   u = S a,  S the PDE's direct
+//                        solver, symmetric
 //
-// so conditioning on any noisy entries of u and a is exact linear algebra (gaussian_conditioning.h), and every posterior field satisfies the
-// discrete equation to round-off.
+// so conditioning on any noisy entries of u and a is exact linear algebra (gaussian_conditioning.h), and every
+// posterior field satisfies the discrete equation to round-off.
 
 #include "piddm/numerics/gaussian_conditioning.h"
 #include "piddm/pde/poisson.h"
@@ -22,7 +24,8 @@ class EllipticLaw {
   /// Mean of x given the data, or with `noise` a draw: [B,2,N,N] float64.
   Tensor posterior(const NoisyValues& data, const PosteriorNoise& noise = {}) const;
 
-  /// Adds what the equation says without a law: where all five values of u in a stencil are known with the precision `known`, so is a there.
+  /// Adds what the equation says without a law: where all five values of u in a stencil are known with the precision
+  /// `known`, so is a there.
   NoisyValues with_stencils(const NoisyValues& data, const Tensor& known, double precision) const;
 
  private:

@@ -1,12 +1,15 @@
 #pragma once
 // The PDE as equations h(z) = 0 for a sample z in network units, their linearisation, and the projection onto them.
 //
-//   h(z) = (c r_phys, B / std(u)),  M rows a sample: the residual at the scored points, then boundary and initial conditions
+//   h(z) = (c r_phys, B / std(u)),  M rows a sample: the residual at the scored points, then boundary and initial
+//                                   conditions
 //   J = dh/dz over the free entries; products with J and J^T by automatic differentiation, J itself is never formed
 //
-// Gauss-Newton:  z <- z - J^T (J J^T + eps)^-1 h(z),  the least change that meets the linearised equations, halved until |h| falls. J J^T is
-// inverted by conjugate gradients, preconditioned with the PDE's fast solver, (c std(u))^-2 L^-2, where u is (mostly) free, else plain.
-// eps = damping times the mean square row of J: where the equations contradict each other (more rows than free entries) it is their least squares.
+// Gauss-Newton:  z <- z - J^T (J J^T + eps)^-1 h(z),  the least change that meets the linearised equations, halved
+//                until |h| falls. J J^T is
+// inverted by conjugate gradients, preconditioned with the PDE's fast solver, (c std(u))^-2 L^-2, where u is (mostly)
+// free, else plain. eps = damping times the mean square row of J: where the equations contradict each other (more rows
+// than free entries) it is their least squares.
 
 #include "piddm/data/normalizer.h"
 #include "piddm/pde/pde.h"
@@ -20,7 +23,8 @@ class EquationRows {
   /// h(z), [B,1,1,M]; differentiable, in the dtype of z.
   Tensor operator()(const Tensor& z) const;
 
-  /// The two parts of h or of anything like it: [B,1,h,w] at the scored points, and [B,1,1,m] (m = 0 where a PDE has no such part).
+  /// The two parts of h or of anything like it: [B,1,h,w] at the scored points, and [B,1,1,m] (m = 0 where a PDE has no
+  /// such part).
   Tensor interior(const Tensor& rows) const;
   Tensor boundary(const Tensor& rows) const;
 
@@ -67,8 +71,8 @@ struct Projection {
   Tensor violation;
 };
 
-/// z moved onto the equations, entries that are not free unchanged. No gradient. Steps that do not lower |h| are not taken; it
-/// ends early where the equations are met to round-off or a step gains nothing.
+/// z moved onto the equations, entries that are not free unchanged. No gradient. Steps that do not lower |h| are not
+/// taken; it ends early where the equations are met to round-off or a step gains nothing.
 Projection project(const EquationRows& rows, const Tensor& z, const Tensor& free, const ProjectionOptions& options);
 
 }  // namespace piddm

@@ -9,8 +9,8 @@ namespace piddm {
 
 namespace {
 
-/// The objective of the samples that still run, where they have moved; the others are answered from memory (unmoved) or with NaN (done), which
-/// every optimiser takes for a step not to take.
+/// The objective of the samples that still run, where they have moved; the others are answered from memory (unmoved) or
+/// with NaN (done), which every optimiser takes for a step not to take.
 class Watch {
  public:
   Watch(const RowFunction& loss, const Tensor& x0, double tolerance)

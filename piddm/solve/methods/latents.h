@@ -1,8 +1,8 @@
 #pragma once
 // Optimisation of latents: every sample of a batch on its own, the best point each has seen is returned.
 //
-// Where the objective is a sum of squares and can be asked for some samples of the batch only (minimize_squares), Gauss-Newton is there too, and
-// samples that have converged leave the batch: their evaluations are saved.
+// Where the objective is a sum of squares and can be asked for some samples of the batch only (minimize_squares),
+// Gauss-Newton is there too, and samples that have converged leave the batch: their evaluations are saved.
 
 #include <functional>
 #include <string>
@@ -53,7 +53,8 @@ struct LatentResult {
 /// Minimises |f(x)[b]|^2, f: [b,...] -> [b,M], with any of the optimisers.
 LatentResult minimize_squares(const RowFunction& f, const Tensor& x0, const LatentOptions& options);
 
-/// Minimises value[b] over x[b] from x0; every sample on its own, best iterate returned. Not gauss-newton; no tolerance.
+/// Minimises value[b] over x[b] from x0; every sample on its own, best iterate returned. Not gauss-newton; no
+/// tolerance.
 Tensor minimize_latents(const BatchObjective& objective, const Tensor& x0, const LatentOptions& options);
 
 /// The same for a differentiable loss [B,...] -> [B].

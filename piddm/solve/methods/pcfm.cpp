@@ -9,7 +9,8 @@ namespace {
 
 constexpr double kMet = 1e-6;  // an equation is met if the sample is this near to it, network units
 
-/// Entries of u that hold the same value in every sample (walls with u = 0), 1 where so: only of PDEs whose conditions do not depend on coefficients.
+/// Entries of u that hold the same value in every sample (walls with u = 0), 1 where so: only of PDEs whose conditions
+/// do not depend on coefficients.
 Tensor fixed_boundary(const Pde& pde, const Tensor& like) {
   Tensor fixed = torch::zeros_like(like);
   if (pde.has_preconditioner())

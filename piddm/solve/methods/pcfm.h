@@ -1,16 +1,19 @@
 #pragma once
-// Physics-constrained flow matching (Utkarsh et al., "Physics-constrained flow matching: sampling generative models with hard constraints", 2025),
-// with our solvers in place of its dense Jacobian: sampling that projects the predicted clean field onto the constraint at every step,
+// Physics-constrained flow matching (Utkarsh et al., "Physics-constrained flow matching: sampling generative models
+// with hard constraints", 2025), with our solvers in place of its dense Jacobian: sampling that projects the predicted
+// clean field onto the constraint at every step,
 //
-//   x0^ = clean estimate at (x_t, t);   x0* = projection of x0^ on {exact values} and {h = 0};   x_{t-dt} = alpha x0* + sigma e
+//   x0^ = clean estimate at (x_t, t);   x0* = projection of x0^ on {exact values} and {h = 0};   x_{t-dt} = alpha x0* +
+//                                       sigma e
 //
-// e is the noise the sample started from, h the equations of equation_rows.h. Along the way a projection is one Gauss-Newton step with a few
-// iterations of conjugate gradients; the last one is carried to the end in float64. Where nothing but the coefficients (and what they give away at
-// the boundary) is observed, the last one is the PDE's exact decode. Noisy values pull the clean estimate to (sigma^2 x0^ + x') / (1 + sigma^2),
-// sigma in network units, before the projection: the mean of the two if x0^ had the spread of the data.
+// e is the noise the sample started from, h the equations of equation_rows.h. Along the way a projection is one
+// Gauss-Newton step with a few iterations of conjugate gradients; the last one is carried to the end in float64. Where
+// nothing but the coefficients (and what they give away at the boundary) is observed, the last one is the PDE's exact
+// decode. Noisy values pull the clean estimate to (sigma^2 x0^ + x') / (1 + sigma^2), sigma in network units, before
+// the projection: the mean of the two if x0^ had the spread of the data.
 //
-// The network is evaluated once a step and never differentiated. A warning says so where the equations could not be met: observations may contradict
-// each other, or the discrete equation at its floor.
+// The network is evaluated once a step and never differentiated. A warning says so where the equations could not be
+// met: observations may contradict each other, or the discrete equation at its floor.
 
 #include "piddm/process/time_grid.h"
 #include "piddm/solve/batched_method.h"

@@ -1,29 +1,36 @@
 #pragma once
-// Using the one-step student d: generation, latent refinement (Algorithm 2) and tasks by latent optimisation (Algorithm 3).
+// Using the one-step student d: generation, latent refinement (Algorithm 2) and tasks by latent optimisation (Algorithm
+// 3).
 //
-//   generate   x = d(e);  refine: e <- e - eta grad_e ||R(d(e))||^2, N_f times     (+ boundary ||B||^2 if asked for, in both)
+//   generate   x = d(e);  refine: e <- e - eta grad_e ||R(d(e))||^2, N_f times     (+ boundary ||B||^2 if asked for, in
+//              both)
 //   solve      min_e  ||M (d(e) - x')||^2 + lambda ||R(x_mix)||^2,   x_mix = M x' + (1-M) d(e)
-//              x = x_mix at the end (hard replacement), or d(e) with the replacement off; M in x_mix leaves noisy values out (target.h)
-//              what is left of the misfit in a field that is known in part is carried to the entries around the known ones first:
-//              x_mix = M x' + (1-M) (d(e) + c),  c the smoothest field with c = x' - d(e) where M = 1 (numerics/smooth_fill.h)
+//              x = x_mix at the end (hard replacement), or d(e) with the replacement off; M in x_mix leaves noisy
+//              values out (target.h) what is left of the misfit in a field that is known in part is carried to the
+//              entries around the known ones first:
+//              x_mix = M x' + (1-M) (d(e) + c),  c the smoothest field with c = x' - d(e) where M = 1
+//                                                (numerics/smooth_fill.h)
 //
-// Both terms are per-sample means: the first over the observed entries in network units, the second in the PDE's unit of R or, preconditioned,
-// over L^-1 r / std(u), L the PDE's fast solver: the error of u that the residual stands for, so that lambda weighs errors of one kind. The objective
-// is a sum of squares, |rows|^2, which is what gauss-newton works on.
+// Both terms are per-sample means: the first over the observed entries in network units, the second in the PDE's unit
+// of R or, preconditioned, over L^-1 r / std(u), L the PDE's fast solver: the error of u that the residual stands for,
+// so that lambda weighs errors of one kind. The objective is a sum of squares, |rows|^2, which is what gauss-newton
+// works on.
 //
-// The search starts at spread * N(0,1), near the middle of the latents where d(e) is an average of what is possible: from there it has less far to go
-// than from another sample, and starts of a case end nearer to each other (docs/tasks.md). spread = 1 starts at a sample of the student. In the first
-// `anneal` of the evaluations lambda is a tenth of itself: what is known is fitted first, the equation settles the rest. Not with
-// gauss-newton, whose iterations are too few to share.
+// The search starts at spread * N(0,1), near the middle of the latents where d(e) is an average of what is possible:
+// from there it has less far to go than from another sample, and starts of a case end nearer to each other
+// (docs/tasks.md). spread = 1 starts at a sample of the student. In the first `anneal` of the evaluations lambda is a
+// tenth of itself: what is known is fitted first, the equation settles the rest. Not with gauss-newton, whose
+// iterations are too few to share.
 //
-// A case may have several starts: of `candidates` latents, evaluated once each without gradients, the `starts` with the lowest objective are
-// optimised side by side, and the best end is the answer. Latent j of case i is a function of (seed, i, j). task.iterations = 0 takes the best
-// candidate as it is; a student that knows mask and values needs no more than that, and would take them in output().
+// A case may have several starts: of `candidates` latents, evaluated once each without gradients, the `starts` with the
+// lowest objective are optimised side by side, and the best end is the answer. Latent j of case i is a function of
+// (seed, i, j). task.iterations = 0 takes the best candidate as it is; a student that knows mask and values needs no
+// more than that, and would take them in output().
 
 #include "piddm/model/student.h"
+#include "piddm/solve/method.h"
 #include "piddm/solve/methods/equation_rows.h"
 #include "piddm/solve/methods/latents.h"
-#include "piddm/solve/method.h"
 #include "piddm/solve/task/target.h"
 
 namespace piddm {
@@ -86,7 +93,8 @@ class PiddmMethod : public Method {
   /// z with the known values in it, and their misfit carried on.
   Tensor completed(const Tensor& z, const Target& target) const;
 
-  /// Physical fields within what the student's heads would allow: walls and initial slices, between the values of a two-valued coefficient.
+  /// Physical fields within what the student's heads would allow: walls and initial slices, between the values of a
+  /// two-valued coefficient.
   Tensor admissible(const Tensor& x) const;
 
   /// Residual (and boundary) rows, |rows|^2 their weighted mean square: [B,M].

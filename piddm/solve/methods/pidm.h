@@ -1,6 +1,6 @@
 #pragma once
-// PIDM (Bastek et al., ICLR 2025): a diffusion model trained with the residual of its own clean estimate (train/pidm.h). Sampled like any
-// teacher; tasks by posterior sampling, as the paper pairs it.
+// PIDM (Bastek et al., ICLR 2025): a diffusion model trained with the residual of its own clean estimate
+// (train/pidm.h). Sampled like any teacher; tasks by posterior sampling, as the paper pairs it.
 
 #include "piddm/solve/methods/teacher.h"
 

@@ -41,7 +41,8 @@ CommonOptions take_common(json& options, CommonOptions common) {
   return common;
 }
 
-// M has a constructor (model, options) and may have `static std::string refusal(Task, const Pde&)`: why it cannot do that, "" where it can.
+// M has a constructor (model, options) and may have `static std::string refusal(Task, const Pde&)`: why it cannot do
+// that, "" where it can.
 template <class M, class Options>
 MethodCard card(const std::string& name, std::optional<ModelKind> needs, const std::string& summary,
                 Precision precision = Precision::fp32) {

@@ -15,7 +15,8 @@ const Registry<MethodPtr(const Model&, const json&)>& method_registry();
 const std::vector<MethodCard>& method_cards();
 const MethodCard& method_card(const std::string& name);
 
-/// The method for this model; a UsageError with the reason where it cannot do the task on the model's PDE or needs another kind of model.
+/// The method for this model; a UsageError with the reason where it cannot do the task on the model's PDE or needs
+/// another kind of model.
 MethodPtr make_method(const std::string& name, Task task, const Model& model, const json& options);
 
 /// The method for this model when none is named: teacher or piddm.

@@ -1,6 +1,6 @@
 #pragma once
-// The teacher itself: its velocity integrated from t = 1 to the end of its process, by Euler x_{t-dt} = x_t - v(x_t, t) dt or another
-// integrator (process/integrator.h). Tasks by posterior sampling (guidance.h) on the
+// The teacher itself: its velocity integrated from t = 1 to the end of its process, by Euler x_{t-dt} = x_t - v(x_t, t)
+// dt or another integrator (process/integrator.h). Tasks by posterior sampling (guidance.h) on the
 // observations alone, no PDE, in Euler's steps.
 
 #include "piddm/process/integrator.h"

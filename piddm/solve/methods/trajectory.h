@@ -1,9 +1,11 @@
 #pragma once
-// The Euler trajectory x_end(e) of a teacher and the gradient of a loss of its end with respect to e, in bounded memory.
+// The Euler trajectory x_end(e) of a teacher and the gradient of a loss of its end with respect to e, in bounded
+// memory.
 //
-// The forward pass keeps the states at the ends of segments only. The backward pass goes through the segments from last to first: it computes
-// each again with its graph and multiplies by the Jacobian from the left. With segments of one step, memory is one graph and one state a step:
-// 100 steps at 128x128, batch 16, are 210 MB of states and one graph of the network.
+// The forward pass keeps the states at the ends of segments only. The backward pass goes through the segments from last
+// to first: it computes each again with its graph and multiplies by the Jacobian from the left. With segments of one
+// step, memory is one graph and one state a step: 100 steps at 128x128, batch 16, are 210 MB of states and one graph of
+// the network.
 
 #include <functional>
 

@@ -2,10 +2,11 @@
 // An observation as methods work with it: in network units, on the model's device, with weights for noisy values.
 //
 //   misfit  1/n sum_i w_i (z_i - z'_i)^2 over the n known entries of a sample
-//   w_i     1 where nothing is noisy; else proportional to 1/(s0^2 + sigma_i^2), sigma in network units, with mean 1 in a sample
+//   w_i     1 where nothing is noisy; else proportional to 1/(s0^2 + sigma_i^2), sigma in network units, with mean 1 in
+//           a sample
 //
-// so noise shifts weight between the values of a sample, and the balance between misfit and physics stays. s0 = 0.01 is what an exact value
-// among noisy ones is trusted to. Only exact values are hard: may replace entries of a sample.
+// so noise shifts weight between the values of a sample, and the balance between misfit and physics stays. s0 = 0.01 is
+// what an exact value among noisy ones is trusted to. Only exact values are hard: may replace entries of a sample.
 
 #include <string>
 
@@ -37,8 +38,8 @@ constexpr double kExactSigma = 0.01;
 Target make_target(const Observation& observation, const Model& model, const std::string& method,
                    torch::ScalarType dtype = torch::kFloat32);
 
-/// A DataError that names the method, the sample and the value where coefficients that are all known exactly are not admissible: a solver would
-/// silently change them.
+/// A DataError that names the method, the sample and the value where coefficients that are all known exactly are not
+/// admissible: a solver would silently change them.
 void check_given_coefficients(const Target& target, const Model& model, const std::string& method);
 
 /// All values exact.

@@ -8,8 +8,9 @@
 
 namespace piddm {
 
-/// forward: every coefficient channel is known, and what boundary and initial conditions say of the solution. inverse: every solution channel
-/// (and coefficients marked given_in_inverse). reconstruct: a share of the entries of each field channel; scalar channels stay unknown.
+/// forward: every coefficient channel is known, and what boundary and initial conditions say of the solution. inverse:
+/// every solution channel (and coefficients marked given_in_inverse). reconstruct: a share of the entries of each field
+/// channel; scalar channels stay unknown.
 enum class Task { generate, forward, inverse, reconstruct };
 inline std::vector<std::string> enum_names(Task) { return {"generate", "forward", "inverse", "reconstruct"}; }
 Task parse_task(const std::string& name);
@@ -26,7 +27,8 @@ struct Observation {
       {};  ///< [B,C,H,W] standard deviation of the noise of each value, physical units, 0: exact; undefined: all exact
 };
 
-/// How much a task reveals of true samples. DiffusionPDE's tasks are points = 500 with forward, inverse and reconstruct.
+/// How much a task reveals of true samples. DiffusionPDE's tasks are points = 500 with forward, inverse and
+/// reconstruct.
 struct ObserveOptions {
   double share = 0.2;
   int64_t points = 0;

@@ -1,4 +1,5 @@
-// What `data make` writes passes `data check`, and what people do to data by accident does not: for every registered PDE.
+// What `data make` writes passes `data check`, and what people do to data by accident does not: for every registered
+// PDE.
 
 #include "piddm/core/progress.h"
 #include "piddm/data/check/data_check.h"

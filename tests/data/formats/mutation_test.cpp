@@ -1,16 +1,16 @@
-// Damaged files of every format: each is read or refused with a DataError, never a crash, a hang, or memory beyond a cap. The number of files
-// is 2,000, or what the environment's PIDDM_MUTATIONS says.
+// Damaged files of every format: each is read or refused with a DataError, never a crash, a hang, or memory beyond a
+// cap. The number of files is 2,000, or what the environment's PIDDM_MUTATIONS says.
 
 #include <sys/resource.h>
 
 #include <cstring>
 #include <random>
 
-#include "piddm/files/npy.h"
-#include "piddm/files/safetensors.h"
 #include "piddm/data/formats/csv.h"
 #include "piddm/data/formats/hdf5.h"
 #include "piddm/data/formats/mat5.h"
+#include "piddm/files/npy.h"
+#include "piddm/files/safetensors.h"
 #include "tests/data/formats/files.h"
 
 namespace piddm {
@@ -33,7 +33,8 @@ int64_t peak_bytes() {
   return usage.ru_maxrss * 1024;
 }
 
-/// The file with one to four of: bits flipped, a byte or an integer set to an awkward value, a piece cut, doubled or moved, the end cut off.
+/// The file with one to four of: bits flipped, a byte or an integer set to an awkward value, a piece cut, doubled or
+/// moved, the end cut off.
 std::string mutate(std::string text, uint64_t seed) {
   static constexpr uint64_t kAwkward[] = {
       0, 1, 0x7F, 0xFF, 0x7FFFFFFF, 0xFFFFFFFF, 0x7FFFFFFFFFFFFFFF, 0xFFFFFFFFFFFFFFFF, 1 << 16, 200};

@@ -26,7 +26,8 @@ Tensor network_solution(const Model& model, const Observation& observation, cons
   return model.normalizer.to_network(DirectMethod(model, options).solve(observation, 0).x);
 }
 
-// Of all fields that meet equation and observations, the one nearest to the mean field: z = y + (J over the unknown)^+ (-h(y)).
+// Of all fields that meet equation and observations, the one nearest to the mean field: z = y + (J over the unknown)^+
+// (-h(y)).
 TEST(Direct, FindsTheSmallestFieldThatMeetsEverything) {
   const auto model = poisson_model();
   const Dense dense(model);

@@ -1,4 +1,5 @@
-// Every method on every PDE and task: it either says why not, or gives finite samples, keeps what it must and counts its work.
+// Every method on every PDE and task: it either says why not, or gives finite samples, keeps what it must and counts
+// its work.
 
 #include "piddm/solve/methods/registry.h"
 #include "tests/testing.h"

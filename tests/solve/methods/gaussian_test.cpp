@@ -83,8 +83,8 @@ TEST(Gaussian, PosteriorSamplingIsTheAffineRecursionOfItsFormula) {
   EXPECT_LT(testing::relative_error(posterior_sampling(12, 0.5).x.flatten(1), rows), 1e-5);
 }
 
-// The bias of posterior-mean guidance: a weight that finds the mean loses some of the spread, and one that meets the observations to 1e-3 loses
-// both.
+// The bias of posterior-mean guidance: a weight that finds the mean loses some of the spread, and one that meets the
+// observations to 1e-3 loses both.
 TEST(Gaussian, PosteriorSamplingIsBiased) {
   const auto gentle = against_posterior(posterior_sampling(kSteps, 0.1).x);
   EXPECT_LT(gentle.mean_error, 0.3 * prior_mean_error());

@@ -1,6 +1,6 @@
 #pragma once
-// A teacher for any PDE on a small grid: statistics of true data, a tiny network of random weights. Constructors of PDEs take grids that make_pde
-// would refuse, which is what dense reference solutions need.
+// A teacher for any PDE on a small grid: statistics of true data, a tiny network of random weights. Constructors of
+// PDEs take grids that make_pde would refuse, which is what dense reference solutions need.
 
 #include "tests/tiny.h"
 
@@ -15,7 +15,8 @@ inline Model small_model(PdePtr pde) {
   return model;
 }
 
-/// The matrix of a linear map of samples [B,C,H,W]: its columns are the images of the unit samples of this shape, flattened.
+/// The matrix of a linear map of samples [B,C,H,W]: its columns are the images of the unit samples of this shape,
+/// flattened.
 inline Tensor dense_matrix(const std::function<Tensor(const Tensor&)>& map, const std::vector<int64_t>& shape) {
   int64_t size = 1;
   for (const auto s : shape) size *= s;

@@ -1,5 +1,5 @@
-#include "piddm/solve/methods/registry.h"
 #include "piddm/solve/methods/teacher.h"
+#include "piddm/solve/methods/registry.h"
 
 #include "piddm/process/integrator.h"
 #include "tests/testing.h"

@@ -54,7 +54,8 @@ TEST(Target, OnlyExactValuesReplace) {
   EXPECT_TRUE(torch::equal(mixed.select(1, 0).narrow(1, 8, 8), target.values.select(1, 0).narrow(1, 8, 8)));
 }
 
-// A method that replaces what it knows leaves noisy values to the fit, and noise in one channel moves the fit to the other.
+// A method that replaces what it knows leaves noisy values to the fit, and noise in one channel moves the fit to the
+// other.
 TEST(Target, NoiseReachesTheMethodPiddm) {
   const auto model = testing::tiny_student();
   PiddmOptions options;

@@ -1,6 +1,6 @@
 #pragma once
-// What piddm-hdf5 does for its parent. Each command answers on standard output with one line of JSON, at most kMaxAnswer
-// bytes; `read` sends the raw numbers after it.
+// What piddm-hdf5 does for its parent. Each command answers on standard output with one line of JSON, at most
+// kMaxAnswer bytes; `read` sends the raw numbers after it.
 
 #include <nlohmann/json.hpp>
 

@@ -1,4 +1,5 @@
-// piddm-hdf5: reads and writes HDF5 for piddm, locked into a jail, because damaged files crash or hang the HDF5 library.
+// piddm-hdf5: reads and writes HDF5 for piddm, locked into a jail, because damaged files crash or hang the HDF5
+// library.
 //
 //   piddm-hdf5 version                   one line of JSON: the library's version, and whether system calls are filtered
 //   piddm-hdf5 list REQUEST < FILE       what is in the file

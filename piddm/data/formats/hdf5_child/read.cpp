@@ -15,8 +15,8 @@ struct Selection {
   Sizes first, count, stride;
 };
 
-/// How many entries of the first axis are read at a time: about kBlock bytes, and whole chunks, so that each is expanded
-/// once.
+/// How many entries of the first axis are read at a time: about kBlock bytes, and whole chunks, so that each is
+/// expanded once.
 hsize_t block_rows(hid_t array, const Selection& s, size_t row_bytes) {
   const hsize_t rows = std::max<hsize_t>(1, kBlock / std::max<size_t>(row_bytes, 1));
   const Handle creation(H5Dget_create_plist(array), H5Pclose, "no layout");

@@ -1,6 +1,6 @@
 #pragma once
-// Number types as they travel between parent and child: "f4" "f8" "i1" "i2" "i4" "i8" "u1", little-endian, and "b1" (one
-// byte, 0 or 1) when writing.
+// Number types as they travel between parent and child: "f4" "f8" "i1" "i2" "i4" "i8" "u1", little-endian, and "b1"
+// (one byte, 0 or 1) when writing.
 
 #include <optional>
 #include <string>
