@@ -9,13 +9,13 @@ namespace piddm::cli {
 namespace {
 
 struct DemoArguments {
-  std::string pde = "darcy", out;
+  std::string pde = PdeOptions{}.name, out;
   std::vector<std::string> settings;
   bool seeded = false;
 };
 
 void demo(const Context& context, DemoArguments o) {
-  if (o.out.empty()) o.out = o.pde == "darcy" ? "runs/demo" : "runs/demo-" + o.pde;
+  if (o.out.empty()) o.out = o.pde == PdeOptions{}.name ? "runs/demo" : "runs/demo-" + o.pde;
   json config = write_fields(DemoOptions{});
   config["experiment"] = load_config(demo_preset(o.pde));
   if (o.seeded) config["experiment"]["seed"] = context.seed;
@@ -29,10 +29,10 @@ void demo(const Context& context, DemoArguments o) {
       o.pde);
   const Stopwatch watch;
   const auto report = run_demo(options, o.out, context.device());
-  context.print(report, "\n" + format_demo(report) +
-                            fmt::format("\nreport:   {0}/report.md, report.json\npictures: {0}/samples.png, "
-                                        "tasks.png\nsteps:    {0}/steps  ({1:.0f} s this time)\n",
-                                        o.out, watch.seconds()));
+  context.print(to_json(report), "\n" + format_demo(report) +
+                                     fmt::format("\nreport:   {0}/report.md, report.json\npictures: {0}/samples.png, "
+                                                 "tasks.png\nsteps:    {0}/steps  ({1:.0f} s this time)\n",
+                                                 o.out, watch.seconds()));
 }
 
 }  // namespace
