@@ -139,7 +139,10 @@ Workbench::Trained Workbench::student_step(const Entry& entry) {
   json settings = {{"seed", experiment.seed}, {"distill", write_fields(experiment.distill)}};
   if (entry.teacher_age > 0) settings["teacher_age"] = entry.teacher_age;
   const auto pairs = recipe_.root() / "steps" / fmt::format("pairs-of-{}-{}", teacher.step.key, entry.teacher_age);
-  const auto name = fmt::format("{} student {}", experiment.distill.objective, experiment.pde.name);
+  const auto& loss = experiment.distill.loss;
+  const bool physics = loss.lambda > 0 || loss.boundary > 0 || loss.error > 0;
+  const auto name = fmt::format("{}{} student {}", physics ? "" : "plain ", experiment.distill.objective,
+                                experiment.pde.name);
   const auto step = recipe_.step(
       name, settings, {teacher.step},
       [&](const fs::path& folder) { distill_student(experiment, load(teacher), folder, pairs, true, name); },

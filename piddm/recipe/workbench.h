@@ -55,6 +55,9 @@ class Workbench {
   /// Nothing while planning, or where a look finds it unfinished.
   std::optional<Result> result(const Entry& entry);
 
+  /// The folder of the entry's model, trained or given.
+  std::filesystem::path model_folder(const Entry& entry) { return model_of(entry).folder; }
+
   /// The first of the entry's samples, physical units, at most kKept; for tasks {"x", "truth", "mask"}, else {"x"}.
   /// Empty while planning.
   TensorMap fields(const Entry& entry);

@@ -168,6 +168,13 @@ void draw_task_row(Workbench& bench, const std::vector<Entry>& entries, const Pd
   contact_sheet(rows, "Tasks solved with the one-step student", labels).write_png(file);
 }
 
+/// OUT/NAME leads to the run of a model.
+void link_model(const fs::path& out, const std::string& name, const fs::path& run) {
+  std::error_code ignored;  // a file system without links has the models under steps/ all the same
+  fs::remove(out / name, ignored);
+  fs::create_directory_symlink(fs::relative(run, out), out / name, ignored);
+}
+
 std::string markdown_report(const DemoReport& report) {
   const auto paper = paper_rows(report);
   return fmt::format("# Demo: {}\n\n{}\n{}\n{}\n{}{}\n![samples](samples.png)\n\n![tasks](tasks.png)\n",
@@ -201,6 +208,8 @@ DemoReport run_demo(const DemoOptions& options, const fs::path& out, torch::Devi
   write_file_atomically(out / "report.md", markdown_report(report));
   draw_sample_sheet(bench, generated, experiment.pde.name, out / "samples.png");
   draw_task_row(bench, tasks, *report.pde, out / "tasks.png");
+  link_model(out, "teacher", bench.model_folder(generated.front()));
+  link_model(out, "student", bench.model_folder(tasks.front()));
   return report;
 }
 

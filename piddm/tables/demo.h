@@ -3,6 +3,7 @@
 //
 //   OUT/report.json, report.md          every metric of every method and task, floors, settings, machine
 //   OUT/samples.png, tasks.png          contact sheets
+//   OUT/teacher, OUT/student            links to the models' runs among the steps
 //   OUT/steps/                          data, runs and models of each step
 
 #include <filesystem>

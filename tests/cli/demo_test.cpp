@@ -142,7 +142,7 @@ TEST(Demo, ComputesNothingTwice) {
 TEST(Demo, ContinuesAfterKills) {
   const testing::TempDir folder;
   const auto out = folder / "killed";
-  for (const char* step : {"teacher", "PIDDM student"}) {
+  for (const char* step : {"teacher", "regression student"}) {
     Child child(demo_command(out));
     ASSERT_TRUE(child.wait_until([&] { return step_begun(out, step); })) << step << child.wait().err;
     child.signal(SIGKILL);
