@@ -17,18 +17,14 @@ struct Labels {
   std::string pde, task, method;
   std::string setting = {};  ///< empty: the table has none
 
-  template <class V>
-  void fields(V&& f) {
-    f("pde", pde, "the PDE");
-    f("task", task, "generate or a task");
-    f("method", method, "as the table calls it");
-    f("setting", setting, "what was varied");
-  }
   auto operator<=>(const Labels&) const = default;
 
   /// "darcy generate piddm-1".
   std::string text() const;
 };
+
+json to_json(const Labels& labels);
+Labels labels_from(const json& object);
 
 struct Entry {
   Labels labels;

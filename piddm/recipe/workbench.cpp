@@ -70,10 +70,6 @@ Tensor case_errors(const Model& model, const Tensor& x, const Tensor& truth, con
 
 }  // namespace
 
-std::string Labels::text() const {
-  return fmt::format("{} {} {}{}{}", pde, task, method, setting.empty() ? "" : " ", setting);
-}
-
 Workbench::Workbench(fs::path root, const WorkbenchOptions& options, torch::Device device, Recipe::Mode mode)
     : recipe_(std::move(root), mode), options_(options), device_(device), machine_{{"device", device.str()}} {
   if (options.device != "models") resolve_device(options.device);    // wrong names are refused before anything runs
@@ -141,8 +137,8 @@ Workbench::Trained Workbench::student_step(const Entry& entry) {
   const auto pairs = recipe_.root() / "steps" / fmt::format("pairs-of-{}-{}", teacher.step.key, entry.teacher_age);
   const auto& loss = experiment.distill.loss;
   const bool physics = loss.lambda > 0 || loss.boundary > 0 || loss.error > 0;
-  const auto name = fmt::format("{}{} student {}", physics ? "" : "plain ", experiment.distill.objective,
-                                experiment.pde.name);
+  const auto name =
+      fmt::format("{}{} student {}", physics ? "" : "plain ", experiment.distill.objective, experiment.pde.name);
   const auto step = recipe_.step(
       name, settings, {teacher.step},
       [&](const fs::path& folder) { distill_student(experiment, load(teacher), folder, pairs, true, name); },

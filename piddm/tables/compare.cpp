@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int64_t kRefinements = 80;
+constexpr int64_t kRefinements = 80, kSolved = 64;
 constexpr int64_t kMeanFieldSamples = 1024;  // of the training data, for what the mean field would score
 
 /// What the model was made by, as far as it says.
@@ -108,8 +108,8 @@ Report run_compare(const CompareModels& models, const CompareOptions& options, c
   const auto experiments = experiments_of(models, options);
   const auto& any = experiments.begin()->second;
   const auto pde = make_pde(any.pde);
-  Workbench bench(
-      out, {.held_out = std::max(options.held_out, options.cases), .solved = options.solved, .resamples = 0}, device);
+  Workbench bench(out, {.held_out = std::max(options.held_out, options.cases), .solved = kSolved, .resamples = 0},
+                  device);
   for (const auto& [role, folder] : {std::pair{ModelRole::teacher, models.teacher},
                                      {ModelRole::student, models.student},
                                      {ModelRole::pidm, models.pidm}})

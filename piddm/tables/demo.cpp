@@ -25,8 +25,7 @@ std::vector<Entry> generated_entries(const DemoOptions& o) {
   std::vector<Entry> entries;
   for (const char* method : {"teacher", "distill", "piddm-1", "piddm-ref", "piddm-decoded"})
     entries.push_back(generation(sizes, o.experiment, method));
-  entries[3].options["refine"]["iterations"] = o.refine;
-  entries[4].labels.method = "piddm-1-decoded";
+  entries.back().labels.method = "piddm-1-decoded";
   return entries;
 }
 
@@ -195,8 +194,7 @@ std::string demo_preset(const std::string& pde) {
 
 DemoReport run_demo(const DemoOptions& options, const fs::path& out, torch::Device device) {
   const auto& experiment = options.experiment;
-  Workbench bench(
-      out, {.held_out = std::max(options.held_out, options.cases), .solved = options.solved, .resamples = 0}, device);
+  Workbench bench(out, {.held_out = std::max(options.held_out, options.cases), .resamples = 0}, device);
   const auto generated = generated_entries(options), tasks = task_entries(options);
   DemoReport report{.options = options,
                     .pde = make_pde(experiment.pde),

@@ -32,7 +32,7 @@ void append_rows(std::vector<LabelledPaperRow>& rows, const json& block) {
       if (here.is_string()) words[key] = here;
       if (here.is_number()) row.numbers.metrics.set(key, here.get<double>());
     }
-    read_fields(words, row.labels);
+    row.labels = labels_from(words);
     for (const auto& name : {row.labels.method, row.labels.setting, std::string("*")})
       if (!name.empty()) row.numbers.doubtful = both_doubts(row.numbers.doubtful, remarks.value(name, ""));
     rows.push_back(row);

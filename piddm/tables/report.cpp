@@ -9,9 +9,7 @@ namespace {
 constexpr const char* kError = "pde_error";
 
 json row_json(const Row& row) {
-  json labels = write_fields(row.labels);
-  if (row.labels.setting.empty()) labels.erase("setting");
-  json out = {{"labels", labels}, {"count", row.count}};
+  json out = {{"labels", to_json(row.labels)}, {"count", row.count}};
   if (row.seeds) out["seeds"] = *row.seeds;
   if (row.part) out["part"] = *row.part;
   if (!row.result.done()) {
@@ -36,8 +34,7 @@ std::optional<T> optional_from(const json& object, const char* key) {
 
 Row row_from(const json& object) {
   const json none = json::object();
-  Row row{.result = result_from(object)};
-  read_fields(object.at("labels"), row.labels);
+  Row row{.labels = labels_from(object.at("labels")), .result = result_from(object)};
   row.count = object.value("count", int64_t{0});
   row.result.metrics = Numbers(object.value("metrics", none));
   row.deviation = Numbers(object.value("deviation", none));

@@ -17,7 +17,6 @@ Arguments demo_command(const fs::path& out) {
   for (const char* setting : {"held_out=8",
                               "samples=8",
                               "cases=2",
-                              "refine=2",
                               "experiment.pde.grid=16",
                               "experiment.data.n=16",
                               "experiment.model.width=4",
@@ -100,7 +99,7 @@ TEST(Demo, ReportsEveryMethodAndTask) {
   for (const auto& keys : {spread, physics}) expect_keys(report.at("floor"), keys);
   EXPECT_EQ(report.at("methods").at("teacher").at("nfe"), 100.0);
   EXPECT_EQ(report.at("methods").at("piddm-1").at("nfe"), 1.0);
-  EXPECT_EQ(report.at("methods").at("piddm-ref").at("nfe"), 2.0);
+  EXPECT_EQ(report.at("methods").at("piddm-ref").at("nfe"), 80.0);
   EXPECT_LE(report.at("methods").at("piddm-1-decoded").at("rel_residual").get<double>(), 1e-8);
   for (const char* file : {"report.md", "samples.png", "tasks.png"}) EXPECT_GT(fs::file_size(out / file), 100U) << file;
 }

@@ -16,7 +16,6 @@ class Compare : public ::testing::Test {
     options_.samples = 3;
     options_.cases = 2;
     options_.held_out = 4;
-    options_.solved = 2;
     options_.methods = {"teacher", "piddm", "eci", "diffusionpde", "cocogen", "dflow", "pidm"};
     options_.settings = {{"teacher", {{"euler_steps", 3}}},
                          {"piddm", {{"task", {{"iterations", 3}}}}},

@@ -22,8 +22,7 @@ const std::set<std::string> kWords = {"pde", "task", "method", "setting", "doubt
 json rows_of(const std::string& table) {
   json rows = json::array();
   for (const auto& [labels, numbers] : paper_table(table).rows) {
-    json row = write_fields(labels);
-    if (labels.setting.empty()) row.erase("setting");
+    json row = to_json(labels);
     row.update(numbers.metrics.to_json());
     if (!numbers.doubtful.empty()) row["doubtful"] = numbers.doubtful;
     rows.push_back(row);
