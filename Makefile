@@ -1,5 +1,6 @@
 # Everything in one place; `make help` lists it. BUILD is the build folder, ARGS goes to the program or to ctest.
 BUILD ?= build
+PREFIX ?= $(HOME)/.local
 ARGS ?=
 CONFIGURE ?=
 # Waiting threads sleep soon instead of spinning: little lost on an idle machine, several times faster on a busy one.
@@ -9,13 +10,14 @@ PIDDM := $(BUILD)/cli/piddm
 JOBS = $(shell scripts/jobs)
 SOURCES = $(shell git ls-files --cached --others --exclude-standard -- '*.h' '*.cpp' '*.cu')
 
-.PHONY: help demo test test-long build bench reproduce-smoke format lint check-architecture clean packages configure
+.PHONY: help demo install test test-long build bench reproduce-smoke format lint check-architecture clean packages configure
 .DEFAULT_GOAL := help
 
 help:
 	@echo 'make demo     install packages, build the program, run the demonstration into runs/demo'
+	@echo 'make install  build the program and the library and install them into PREFIX (~/.local)'
 	@echo 'make test     install packages, build everything, run every test and the outside example'
-	@echo 'make test-long  the proofs that take too long for every change: 20,000 damaged data files'
+	@echo 'make test-long  what takes too long for every change: 20,000 damaged data files, a build without groups'
 	@echo 'make build    build everything'
 	@echo 'make bench    build the program, measure the network on the CPU into results/bench (5 minutes)'
 	@echo 'make reproduce-smoke  every table and figure of the paper at its smallest into runs/reproduce (3 minutes)'
@@ -23,7 +25,7 @@ help:
 	@echo 'make lint     check architecture and formatting, then clang-tidy and cppcheck on changed files (LINT=all: on all)'
 	@echo 'make check-architecture  who includes whom, where names live, sizes, columns, docs; then the test of that check'
 	@echo 'make clean    remove the build folder'
-	@echo 'Variables: BUILD=$(BUILD)  ARGS="options for the program or ctest"  CONFIGURE="options for cmake"'
+	@echo 'Variables: BUILD=$(BUILD)  PREFIX=$(PREFIX)  ARGS="options for the program or ctest"  CONFIGURE="options for cmake"'
 
 packages:
 	@scripts/install-packages
@@ -39,12 +41,20 @@ demo: configure
 	@cmake --build $(BUILD) --parallel $(JOBS) --target piddm
 	@$(PIDDM) demo --out runs/demo $(ARGS)
 
-test: build
+install: configure
+	@cmake --build $(BUILD) --parallel $(JOBS) --target piddm
+	@cmake --install $(BUILD) --prefix $(PREFIX) > /dev/null
+	@echo 'piddm is in $(PREFIX)/bin'
+	@case ":$$PATH:" in *:$(PREFIX)/bin:*) ;; *) echo 'add it to your PATH:  export PATH=$(PREFIX)/bin:$$PATH' ;; esac
+
+test: build check-architecture
 	@ctest --test-dir $(BUILD) --output-on-failure --parallel $(JOBS) $(ARGS)
 	@scripts/test-consumer $(BUILD)
 
 test-long: build
-	@PIDDM_MUTATIONS=20000 $(BUILD)/tests/data_files/test_data_files --gtest_filter='*Mutat*' $(ARGS)
+	@PIDDM_MUTATIONS=20000 $(BUILD)/tests/data/formats/test_data_formats --gtest_filter='*Mutat*' $(ARGS)
+	@cmake -S . -B $(BUILD)/ungrouped -G Ninja -DCMAKE_BUILD_TYPE=Release -DPIDDM_UNITY=OFF $(CONFIGURE) --log-level=WARNING
+	@cmake --build $(BUILD)/ungrouped --parallel $(JOBS)
 
 BENCH = $(PIDDM) bench $(1) --device cpu --json results/bench/$(2)-cpu.json $(ARGS)
 bench: configure

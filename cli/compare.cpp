@@ -1,6 +1,7 @@
 #include "piddm/tables/compare.h"
 #include "cli/command.h"
 #include "piddm/core/config.h"
+#include "piddm/tables/report_files.h"
 
 namespace piddm::cli {
 
@@ -19,10 +20,10 @@ void compare(const Context& context, const CompareArguments& o) {
   for (const auto& setting : o.settings) apply_setting(config, setting);
   CompareOptions options;
   read_fields(config, options);
-  check_output(o.out + "/compare.json", {});
+  check_output(o.out + "/report.json", {});
   const auto report = run_compare({o.teacher, o.student, o.pidm}, options, o.out, context.device());
-  context.print(report,
-                format_compare(report) + fmt::format("\nreport: {0}/compare.md, compare.csv, compare.json\n", o.out));
+  context.print(to_json(report), format_report(report) +
+                                     fmt::format("\nreport: {0}/table.md, table.csv, table.tex, report.json\n", o.out));
 }
 
 }  // namespace

@@ -9,13 +9,23 @@ namespace piddm::cli {
 namespace {
 
 struct DemoArguments {
-  std::string pde = "darcy", out;
+  std::string pde = PdeOptions{}.name, out;
   std::vector<std::string> settings;
   bool seeded = false;
 };
 
+std::string next_steps(const std::string& out, double seconds) {
+  return fmt::format(
+      "report:   {0}/report.md, report.json    pictures: {0}/samples.png, tasks.png    ({1:.0f} s this time)\n"
+      "models:   {0}/teacher, {0}/student\n"
+      "go on:    piddm generate {0}/student --n 16 --decode --out samples.npz && piddm plot samples.npz\n"
+      "          piddm solve {0}/student --task inverse --observe FILE --out found.npz    (docs/tasks.md)\n"
+      "          piddm demo --pde NAME    (piddm list pdes)\n",
+      out, seconds);
+}
+
 void demo(const Context& context, DemoArguments o) {
-  if (o.out.empty()) o.out = o.pde == "darcy" ? "runs/demo" : "runs/demo-" + o.pde;
+  if (o.out.empty()) o.out = o.pde == PdeOptions{}.name ? "runs/demo" : "runs/demo-" + o.pde;
   json config = write_fields(DemoOptions{});
   config["experiment"] = load_config(demo_preset(o.pde));
   if (o.seeded) config["experiment"]["seed"] = context.seed;
@@ -29,10 +39,7 @@ void demo(const Context& context, DemoArguments o) {
       o.pde);
   const Stopwatch watch;
   const auto report = run_demo(options, o.out, context.device());
-  context.print(report, "\n" + format_demo(report) +
-                            fmt::format("\nreport:   {0}/report.md, report.json\npictures: {0}/samples.png, "
-                                        "tasks.png\nsteps:    {0}/steps  ({1:.0f} s this time)\n",
-                                        o.out, watch.seconds()));
+  context.print(to_json(report), "\n" + format_demo(report) + "\n" + next_steps(o.out, watch.seconds()));
 }
 
 }  // namespace

@@ -7,9 +7,9 @@
 #include "piddm/files/atomic_file.h"
 #include "piddm/lab/lab.h"
 #include "piddm/recipe/cost.h"
-#include "piddm/tables/table_merge.h"
-#include "piddm/tables/table_report.h"
-#include "piddm/tables/table_run.h"
+#include "piddm/tables/merge.h"
+#include "piddm/tables/report_files.h"
+#include "piddm/tables/run.h"
 
 namespace piddm::cli {
 
@@ -118,13 +118,19 @@ std::pair<std::string, json> run(const Context& context, const ReproduceArgument
   spdlog::info("{}, scale {}, into {}. Interrupt it any time; the same command continues.", name, o.scale,
                out.string());
   const Stopwatch watch;
-  const json report = is_table(name) ? run_table(name, table_options_of(options), o.out, out, context.device(),
-                                                 Recipe::Mode::run, o.scale)
-                                     : run_lab(name, options, out, context.device());
-  const auto text = is_table(name) ? format_table(report) : lab_registry().at(name)().format(report);
+  std::string text;
+  json object;
+  if (is_table(name)) {
+    const auto report =
+        run_table(name, table_options_of(options), o.out, out, context.device(), Recipe::Mode::run, o.scale);
+    text = format_report(report), object = to_json(report);
+  } else {
+    object = run_lab(name, options, out, context.device());
+    text = lab_registry().at(name)().format(object);
+  }
   return {fmt::format("\n{}\n\n{}\nreport, tables and pictures: {}  ({:.0f} s this time)\n", name, text, out.string(),
                       watch.seconds()),
-          report};
+          object};
 }
 
 /// The rows that are finished.
@@ -133,9 +139,9 @@ std::pair<std::string, json> so_far(const Context& context, const ReproduceArgum
   const auto out = folder_of(o, name);
   const auto options = table_options_of(resolved_options(context, o, name));
   const auto report = run_table(name, options, o.out, out, context.device(), Recipe::Mode::look, o.scale);
-  return {fmt::format("\n{}\n\n{}\n{} of {} rows are finished: {}\n", name, format_table(report),
-                      report.at("rows").size(), report.at("entries").get<size_t>(), out.string()),
-          report};
+  return {fmt::format("\n{}\n\n{}\n{} of {} rows are finished: {}\n", name, format_report(report), report.rows.size(),
+                      report.entries.value_or(0), out.string()),
+          to_json(report)};
 }
 
 /// The table of reports that were made elsewhere.
@@ -144,18 +150,18 @@ std::pair<std::string, json> merge(const ReproduceArguments& o) {
   require<UsageError>(o.settings.empty() && !o.dry_run && !o.so_far,
                       "--merge computes nothing: --set, --dry-run and --so-far do not go with it");
   parse_scale(o.scale);
-  std::vector<json> reports;
+  std::vector<Report> reports;
   for (const auto& file : o.merge) {
-    reports.push_back(parse_json(read_file(file, 64 << 20), file));
-    require<DataError>(reports.back().value("experiment", "") == o.name, "{}: not a report of {}", file, o.name);
+    reports.push_back(report_from(parse_json(read_file(file, 64 << 20), file), file));
+    require<DataError>(reports.back().experiment == o.name, "{}: not a report of {}", file, o.name);
   }
   const auto report = merge_reports(reports);
-  const std::string scale = report.value("scale", o.scale);
-  require<UsageError>(scale == o.scale, "--merge: the reports are of scale {0}; add --scale {0}", scale);
+  require<UsageError>(report.scale.empty() || report.scale == o.scale,
+                      "--merge: the reports are of scale {0}; add --scale {0}", report.scale);
   const auto out = folder_of(o, o.name);
   check_output((out / "report.json").string(), {});
-  write_table(report, out);
-  return {format_table(report) + fmt::format("\nreport and tables: {}\n", out.string()), report};
+  write_report(report, out);
+  return {format_report(report) + fmt::format("\nreport and tables: {}\n", out.string()), to_json(report)};
 }
 
 /// One page of everything that is finished at this scale.
@@ -164,11 +170,11 @@ void write_page(const ReproduceArguments& o) {
   for (const auto& [name, summary] : experiments()) {
     const auto folder = folder_of(o, name);
     if (!fs::exists(folder / "report.json")) continue;
-    const auto report = parse_json(read_file(folder / "report.json", 64 << 20), (folder / "report.json").string());
     if (is_table(name)) {
-      sections.push_back(table_section(report, folder));
+      sections.push_back(report_section(*read_report(folder), folder));
       continue;
     }
+    const auto report = parse_json(read_file(folder / "report.json", 64 << 20), (folder / "report.json").string());
     ReportSection section{.id = name, .title = fmt::format("{} ({})", name, summary), .details = report.at("options")};
     for (const auto& file : fs::directory_iterator(folder))
       if (file.path().extension() == ".png") section.pictures.push_back({file.path(), file.path().stem().string()});

@@ -8,6 +8,7 @@
 #include "piddm/eval/poseidon/poseidon.h"
 #include "piddm/files/atomic_file.h"
 #include "piddm/files/safetensors.h"
+#include "piddm/files/sha256.h"
 #include "piddm/model/grid_transfer.h"
 #include "piddm/recipe/cost.h"
 #include "piddm/solve/decode.h"
@@ -39,13 +40,6 @@ json teacher_settings(const Experiment& experiment) {
   return settings;
 }
 
-std::string label_of(const json& labels) {
-  std::string text;
-  for (const auto& [key, value] : labels.items())
-    text += (text.empty() ? "" : " ") + (value.is_string() ? value.get<std::string>() : value.dump());
-  return text;
-}
-
 /// What `read` makes of a file of the step; where it is damaged, what to do about it.
 template <class F>
 auto intact(const fs::path& folder, F&& read) {
@@ -56,12 +50,25 @@ auto intact(const fs::path& folder, F&& read) {
   }
 }
 
-}  // namespace
-
 json read_step(const StepResult& step, const std::string& file) {
   return intact(step.folder,
                 [&] { return parse_json(read_file(step.folder / file, 64 << 20), (step.folder / file).string()); });
 }
+
+std::string weights_file(const fs::path& model) {
+  const auto inner = model / "model" / "model.safetensors";
+  return (fs::exists(inner) ? inner : model / "model.safetensors").string();
+}
+
+/// Mean square error of each case over what was asked for, network units: [B].
+Tensor case_errors(const Model& model, const Tensor& x, const Tensor& truth, const Tensor& mask) {
+  const auto error =
+      model.normalizer.to_network(x.to(torch::kFloat64)) - model.normalizer.to_network(truth.to(torch::kFloat64));
+  const auto asked = 1 - mask.to(torch::kFloat64);
+  return (error.square() * asked).sum({1, 2, 3}) / asked.sum({1, 2, 3}).clamp_min(1);
+}
+
+}  // namespace
 
 Workbench::Workbench(fs::path root, const WorkbenchOptions& options, torch::Device device, Recipe::Mode mode)
     : recipe_(std::move(root), mode), options_(options), device_(device), machine_{{"device", device.str()}} {
@@ -73,6 +80,12 @@ Workbench::Workbench(fs::path root, const WorkbenchOptions& options, torch::Devi
 Workbench::~Workbench() = default;
 
 void Workbench::judge_by(const Experiment& experiment) { features_[experiment.pde.name] = without_pidm(experiment); }
+
+void Workbench::give(ModelRole role, const fs::path& folder) {
+  const auto key = fmt::format("given {}-{}", enum_names(role).at(static_cast<size_t>(role)),
+                               sha256_file(weights_file(folder)).substr(0, 16));
+  given_[role] = {{key, folder}, folder};
+}
 
 StepResult Workbench::data_step(const std::string& name, const Experiment& experiment, int64_t first, int64_t n) {
   const json settings = {
@@ -122,7 +135,10 @@ Workbench::Trained Workbench::student_step(const Entry& entry) {
   json settings = {{"seed", experiment.seed}, {"distill", write_fields(experiment.distill)}};
   if (entry.teacher_age > 0) settings["teacher_age"] = entry.teacher_age;
   const auto pairs = recipe_.root() / "steps" / fmt::format("pairs-of-{}-{}", teacher.step.key, entry.teacher_age);
-  const auto name = fmt::format("{} student {}", experiment.distill.objective, experiment.pde.name);
+  const auto& loss = experiment.distill.loss;
+  const bool physics = loss.lambda > 0 || loss.boundary > 0 || loss.error > 0;
+  const auto name =
+      fmt::format("{}{} student {}", physics ? "" : "plain ", experiment.distill.objective, experiment.pde.name);
   const auto step = recipe_.step(
       name, settings, {teacher.step},
       [&](const fs::path& folder) { distill_student(experiment, load(teacher), folder, pairs, true, name); },
@@ -131,18 +147,15 @@ Workbench::Trained Workbench::student_step(const Entry& entry) {
 }
 
 Workbench::Trained Workbench::model_of(const Entry& entry) {
+  if (const auto given = given_.find(entry.model); given != given_.end()) return given->second;
   if (entry.model == ModelRole::student) return student_step(entry);
   if (entry.model == ModelRole::pidm) return teacher_step(entry.experiment, true);
   return teacher_of_age(entry.experiment, entry.teacher_age);
 }
 
-std::string Workbench::method_of(const Entry& entry) const {
-  if (!entry.method.empty()) return entry.method;
-  return entry.model == ModelRole::student ? "piddm" : entry.model == ModelRole::pidm ? "pidm" : "teacher";
-}
-
 json Workbench::options_of(const Entry& entry) const {
-  json options = method_of(entry) == "piddm" ? write_fields(entry.experiment.solve) : json::object();
+  const bool of_student = method_card(entry.method).needs == ModelKind::student;
+  json options = of_student ? write_fields(entry.experiment.solve) : json::object();
   merge_config(options, entry.options);
   return options;
 }
@@ -154,6 +167,18 @@ const Model& Workbench::load(const Trained& trained) {
     models_[key] = intact(trained.step.folder, [&] { return load_model(trained.folder, device_); });
   }
   return models_.at(key);
+}
+
+Workbench::Trained Workbench::yardstick(const Experiment& experiment) {
+  if (!given_.empty()) return given_.begin()->second;
+  const auto found = features_.find(experiment.pde.name);
+  return teacher_step(found == features_.end() ? experiment : found->second, false);
+}
+
+std::vector<StepResult> Workbench::judge_inputs(const Experiment& experiment) {
+  std::vector<StepResult> inputs = {held_out_step(experiment)};
+  if (features_.contains(experiment.pde.name)) inputs.push_back(yardstick(experiment).step);
+  return inputs;
 }
 
 const Judge& Workbench::judge_of(const Entry& entry) {
@@ -171,34 +196,31 @@ const Judge& Workbench::judge_of(const Entry& entry) {
   const auto mean =
       own_grid ? read_safetensors(training_data_step(experiment).folder / "mean.safetensors").tensors.at("mean")
                : truth.to(torch::kFloat64).mean(0);
-  const auto found = features_.find(experiment.pde.name);
-  const auto& teacher = load(teacher_step(found == features_.end() ? experiment : found->second, false));
+  const auto& teacher = load(yardstick(experiment));
   const auto device = options_.device == "models" ? device_ : resolve_device(options_.device);
   judge = std::make_unique<Judge>(pde, teacher.normalizer, truth, mean, device, options_.solved);
   if (poseidon_)
     for (const auto& metric : poseidon_metrics(*poseidon_, *pde)) judge->add(metric);
-  if (found != features_.end() && own_grid) judge->add(teacher_metric(teacher, *pde));
+  if (features_.contains(experiment.pde.name) && own_grid) judge->add(teacher_metric(teacher, *pde));
   return *judge;
 }
 
 StepResult Workbench::entry_step(const Entry& entry) {
   const auto trained = model_of(entry);
-  const auto truth = held_out_step(entry.experiment);
-  json settings = {{"method", method_of(entry)},    {"options", options_of(entry)},
+  json settings = {{"method", entry.method},        {"options", options_of(entry)},
                    {"task", task_name(entry.task)}, {"n", entry.count},
                    {"seed", entry.experiment.seed}, {"decode", entry.decode},
                    {"judged_as", entry.judged_as},  {"judge", write_fields(options_)}};
   settings.update(machine_);
-  std::vector<StepResult> inputs = {trained.step, truth};
+  auto inputs = judge_inputs(entry.experiment);
+  inputs.insert(inputs.begin(), trained.step);
   if (entry.model == ModelRole::teacher && entry.teacher_age > 0) settings["teacher_age"] = entry.teacher_age;
   if (entry.grid > 0) settings["grid"] = entry.grid;
   if (entry.starts > 1) settings["starts"] = entry.starts;
-  if (const auto found = features_.find(entry.experiment.pde.name); found != features_.end())
-    inputs.push_back(teacher_step(found->second, false).step);
   return recipe_.step(
-      label_of(entry.labels), settings, inputs, [&](const fs::path& folder) { compute(entry, trained, folder); },
+      entry.labels.text(), settings, inputs, [&](const fs::path& folder) { compute(entry, trained, folder); },
       [&] {
-        return expected_sampling_seconds(entry.experiment, method_of(entry), options_of(entry), entry.task, entry.count,
+        return expected_sampling_seconds(entry.experiment, entry.method, options_of(entry), entry.task, entry.count,
                                          device_);
       });
 }
@@ -206,10 +228,12 @@ StepResult Workbench::entry_step(const Entry& entry) {
 json Workbench::generated(const Entry& entry, const Model& model, TensorMap& kept) {
   const auto seed = static_cast<uint64_t>(entry.experiment.seed);
   const auto used = entry.grid > 0 ? on_grid(model, entry.grid) : model;
-  auto samples = make_method(method_of(entry), Task::generate, used, options_of(entry))->generate(0, entry.count, seed);
+  auto samples = make_method(entry.method, Task::generate, used, options_of(entry))->generate(0, entry.count, seed);
   const json decoding = entry.decode ? decode_samples(samples, *used.pde) : json::object();
   json metrics = judge_of(entry).samples(samples, {static_cast<int>(options_.resamples), seed});
-  if (entry.decode) metrics["decode_moved"] = decoding.at("moved_mean");
+  if (entry.decode)
+    metrics.update(
+        {{"decode_iterations", decoding.at("iterations_mean")}, {"decode_moved", decoding.at("moved_mean")}});
   kept["x"] = samples.x;
   return metrics;
 }
@@ -218,16 +242,13 @@ json Workbench::solved(const Entry& entry, const Model& model, TensorMap& kept) 
   const auto seed = static_cast<uint64_t>(entry.experiment.seed);
   const auto truth = held_out(entry.experiment).narrow(0, 0, entry.count);
   const auto observation = observe(entry.task, truth, *model.pde, seed);
-  const auto method = make_method(method_of(entry), entry.task, model, options_of(entry));
+  const auto method = make_method(entry.method, entry.task, model, options_of(entry));
   std::vector<Tensor> errors;
   json metrics;
   for (int64_t start = 0; start < entry.starts; ++start) {
     auto samples = method->solve(observation, seed + static_cast<uint64_t>(start));
     if (entry.decode) decode_samples(samples, *model.pde);
-    const auto error = model.normalizer.to_network(samples.x.to(torch::kFloat64)) -
-                       model.normalizer.to_network(truth.to(torch::kFloat64));
-    const auto asked = 1 - observation.mask.to(torch::kFloat64);
-    errors.push_back((error.square() * asked).sum({1, 2, 3}) / asked.sum({1, 2, 3}).clamp_min(1));
+    errors.push_back(case_errors(model, samples.x, truth, observation.mask));
     if (start > 0) continue;
     metrics = judge_of(entry).task(samples, truth, observation, {static_cast<int>(options_.resamples), seed});
     kept = {{"x", samples.x}, {"truth", truth}, {"mask", observation.mask}};
@@ -246,37 +267,33 @@ void Workbench::compute(const Entry& entry, const Trained& trained, const fs::pa
   write_file_atomically(folder / "metrics.json", metrics.dump(2) + "\n");
 }
 
-json Workbench::result(const Entry& entry) {
-  const auto& card = method_card(method_of(entry));
-  const auto reason = card.refusal(entry.task, *make_pde(entry.experiment.pde));
-  if (!reason.empty()) return {{"refused", reason}};
+std::optional<Result> Workbench::result(const Entry& entry) {
+  const auto reason = method_card(entry.method).refusal(entry.task, *make_pde(entry.experiment.pde));
+  if (!reason.empty()) return Result{.refused = reason};
   try {
     const auto step = entry_step(entry);
-    return step.done ? read_step(step, "metrics.json") : json();
+    return step.done ? std::optional(result_from(read_step(step, "metrics.json"))) : std::nullopt;
   } catch (const NumericsError& error) {
-    return {{"failed", error.what()}};
+    return Result{.failed = error.what()};
   }
 }
 
 TensorMap Workbench::fields(const Entry& entry) {
-  const json metrics = result(entry);
-  if (metrics.is_null() || metrics.contains("refused") || metrics.contains("failed")) return {};
+  const auto found = result(entry);
+  if (!found || !found->done()) return {};
   const auto folder = entry_step(entry).folder;
   return intact(folder, [&] { return read_safetensors(folder / "kept.safetensors").tensors; });
 }
 
-json Workbench::floor(const Experiment& experiment, int64_t n) {
+Numbers Workbench::floor(const Experiment& experiment, int64_t n) {
   const auto seed = static_cast<uint64_t>(experiment.seed);
-  std::vector<StepResult> inputs = {held_out_step(experiment)};
-  if (const auto found = features_.find(experiment.pde.name); found != features_.end())
-    inputs.push_back(teacher_step(found->second, false).step);
+  const json settings = {{"n", n}, {"seed", seed}, {"judge", write_fields(options_)}};
   const auto step =
-      recipe_.step("floor " + experiment.pde.name, {{"n", n}, {"seed", seed}, {"judge", write_fields(options_)}},
-                   inputs, [&](const fs::path& folder) {
-                     const auto floor = judge_of({.experiment = experiment}).floor(n, seed);
-                     write_file_atomically(folder / "metrics.json", floor.dump(2) + "\n");
-                   });
-  return step.done ? read_step(step, "metrics.json") : json();
+      recipe_.step("floor " + experiment.pde.name, settings, judge_inputs(experiment), [&](const fs::path& folder) {
+        const auto floor = judge_of({.labels = {}, .experiment = experiment}).floor(n, seed);
+        write_file_atomically(folder / "metrics.json", floor.dump(2) + "\n");
+      });
+  return step.done ? Numbers(read_step(step, "metrics.json")) : Numbers();
 }
 
 Tensor Workbench::held_out(const Experiment& experiment) {

@@ -1,18 +1,16 @@
 #include "piddm/tables/demo.h"
-#include "piddm/solve/methods/registry.h"
 
 #include "piddm/core/config.h"
 #include "piddm/core/device.h"
-#include "piddm/core/json_text.h"
-#include "piddm/core/log.h"
+#include "piddm/core/table.h"
 #include "piddm/data/generate.h"
-#include "piddm/eval/evaluate.h"
 #include "piddm/files/atomic_file.h"
-#include "piddm/files/safetensors.h"
-#include "piddm/recipe/recipe.h"
-#include "piddm/solve/decode.h"
-#include "piddm/tables/demo_report.h"
+#include "piddm/plot/plot.h"
+#include "piddm/tables/entries.h"
+#include "piddm/tables/field_panels.h"
 #include "piddm/tables/paper.h"
+#include "piddm/tables/pictures.h"
+#include "piddm/tables/run.h"
 
 namespace piddm {
 
@@ -20,160 +18,169 @@ namespace fs = std::filesystem;
 
 namespace {
 
-json read_json(const fs::path& file) { return parse_json(read_file(file, 64 << 20), file.string()); }
+using Names = std::vector<std::string>;
 
-class Demo {
- public:
-  Demo(const DemoOptions& options, const fs::path& out, torch::Device device)
-      : options_(options),
-        experiment_(options.experiment),
-        recipe_(out),
-        device_(device),
-        pde_(make_pde(experiment_.pde)),
-        machine_{{"device", device.str()}, {"threads", at::get_num_threads()}} {}
+std::vector<Entry> generated_entries(const DemoOptions& o) {
+  const TableOptions sizes{.samples = o.samples, .cases = o.cases};
+  std::vector<Entry> entries;
+  for (const char* method : {"teacher", "distill", "piddm-1", "piddm-ref", "piddm-decoded"})
+    entries.push_back(generation(sizes, o.experiment, method));
+  entries.back().labels.method = "piddm-1-decoded";
+  return entries;
+}
 
-  json run() {
-    const auto train_data = data_step("training data", 0, experiment_.data.n);
-    const auto held_out = data_step("held-out data", kHeldOutFirst, options_.held_out);
-    const auto teacher = teacher_step(train_data);
-    const auto pairs = recipe_.root() / "steps" / ("pairs-of-" + teacher.key);
-    const auto distilled = student_step("plain distillation", plain(experiment_), teacher, pairs);
-    const auto piddm = student_step("PIDDM student", experiment_, teacher, pairs);
-    prepare_judge(train_data, held_out);
+std::vector<Entry> task_entries(const DemoOptions& o) {
+  const TableOptions sizes{.samples = o.samples, .cases = o.cases};
+  std::vector<Entry> entries;
+  for (const char* task : {"forward", "inverse", "reconstruct"})
+    entries.push_back(task_entry(sizes, o.experiment, task, "piddm"));
+  return entries;
+}
 
-    json report = {{"methods", json::object()}, {"tasks", json::object()}};
-    auto& methods = report["methods"];
-    methods["teacher"] = samples_step("teacher", teacher, json::object(), false);
-    methods["distill"] = samples_step("distill", distilled, json::object(), false);
-    methods["piddm-1"] = samples_step("piddm-1", piddm, json::object(), false);
-    methods["piddm-ref"] = samples_step("piddm-ref", piddm, {{"refine", refinement()}}, false);
-    methods["piddm-1-decoded"] = samples_step("piddm-1-decoded", piddm, json::object(), true);
-    for (const auto task : {Task::forward, Task::inverse, Task::reconstruct})
-      report["tasks"][task_name(task)] = task_step(task, piddm, held_out);
-    report["floor"] = floor_step(held_out);
-    report["paper"] = paper_generative_rows(pde_->name());
-    report["pde"] = describe_pde();
-    report["options"] = write_fields(options_);
-    report["machine"] = describe_machine();
-    write_report(recipe_.root(), report, {held_out.folder, folders_, *pde_});
-    return report;
+/// The rows of all entries; a NumericsError where one broke down.
+std::vector<Row> rows_of(Workbench& bench, const std::vector<Entry>& entries, const DemoOptions& o) {
+  auto rows = run_entries(bench, entries, {o.experiment.seed}, paper_table("table-generative").rows);
+  for (const auto& row : rows)
+    require<NumericsError>(row.result.done(), "{}: {}{}", row.labels.text(), row.result.refused, row.result.failed);
+  return rows;
+}
+
+std::string number_cell(const Numbers& numbers, const std::string& metric) {
+  const auto value = numbers.find(metric);
+  return value ? format_number(*value) : "-";
+}
+
+Names generated_metrics(const DemoReport& report) {
+  Names metrics = {"pde_error", "rel_residual"};
+  if (report.floor.contains("boundary_error")) metrics.emplace_back("boundary_error");
+  metrics.emplace_back("solution_error");
+  for (const char* metric : {"mmse", "smse"}) {
+    metrics.emplace_back(metric);
+    for (const auto& channel : report.pde->channel_names()) metrics.push_back(metric + ("_" + channel));
   }
+  for (const char* metric : {"decode_iterations", "decode_moved", "nfe", "backward", "seconds_per_sample"})
+    metrics.emplace_back(metric);
+  return metrics;
+}
 
- private:
-  static Experiment plain(Experiment experiment) {
-    experiment.distill.heads = {};
-    experiment.distill.loss = {.lambda = 0};
-    return experiment;
+Names task_metrics(const DemoReport& report) {
+  Names metrics;
+  for (const auto& channel : report.pde->channel_names()) {
+    metrics.push_back("mse_" + channel);
+    metrics.push_back("mean_field_mse_" + channel);
   }
+  if (report.tasks.front().metric("misclassified")) metrics.emplace_back("misclassified");
+  for (const char* metric : {"pde_error", "rel_residual", "solution_error", "nfe", "backward", "seconds_per_sample"})
+    metrics.emplace_back(metric);
+  return metrics;
+}
 
-  json refinement() const {
-    auto options = experiment_.solve.refine;
-    options.iterations = options_.refine;
-    return write_fields(options);
+Table methods_table(const DemoReport& report) {
+  Names header = {"metric"};
+  for (const auto& row : report.methods) header.push_back(row.labels.method);
+  header.emplace_back("floor");
+  Table table(header);
+  for (const auto& metric : generated_metrics(report)) {
+    Names cells = {metric};
+    for (const auto& row : report.methods) cells.push_back(number_cell(row.result.metrics, metric));
+    cells.push_back(number_cell(report.floor, metric));
+    table.add_row(cells);
   }
+  return table;
+}
 
-  json describe_pde() const {
-    json out = write_fields(pde_->options());
-    out["summary"] = law_of(*pde_);
-    out["channels"] = pde_->channel_names();
-    out["residual_scale"] = pde_->residual_scale();
-    return out;
+Table tasks_table(const DemoReport& report) {
+  const auto metrics = task_metrics(report);
+  Names header = {"task"};
+  header.insert(header.end(), metrics.begin(), metrics.end());
+  Table table(header);
+  for (const auto& row : report.tasks) {
+    Names cells = {row.labels.task};
+    for (const auto& metric : metrics) cells.push_back(number_cell(row.result.metrics, metric));
+    table.add_row(cells);
   }
+  return table;
+}
 
-  StepResult data_step(const std::string& name, int64_t first, int64_t n) {
-    const json settings = {
-        {"pde", write_fields(experiment_.pde)}, {"seed", experiment_.data.seed}, {"first", first}, {"n", n}};
-    return recipe_.step(name, settings, {}, [&](const fs::path& folder) {
-      save_dataset(folder / "data.npz", make_dataset(*pde_, static_cast<uint64_t>(experiment_.data.seed), first, n));
-    });
+/// The paper's numbers for the methods it has; no rows for a PDE it does not have.
+Table paper_rows(const DemoReport& report) {
+  Names header = {"paper (128x128, its own units)"};
+  std::vector<const Row*> rows;
+  for (const auto& row : report.methods)
+    if (row.paper) rows.push_back(&row), header.push_back(row.labels.method);
+  Table table(header);
+  if (rows.empty()) return table;
+  for (const char* metric : {"pde_error", "mmse", "smse", "nfe"}) {
+    Names cells = {metric};
+    for (const auto* row : rows) cells.push_back(number_cell(row->paper->metrics, metric));
+    table.add_row(cells);
   }
+  return table;
+}
 
-  StepResult teacher_step(const StepResult& data) {
-    json settings = write_fields(experiment_);
-    for (const char* later : {"distill", "solve", "data"}) settings.erase(later);
-    settings.update(machine_);
-    return recipe_.step("teacher", settings, {data}, [&](const fs::path& folder) {
-      train_teacher(experiment_, load_dataset(data.folder / "data.npz"), folder, device_, true);
-    });
+std::string explanation(const DemoReport& report) {
+  const auto& o = report.options;
+  return fmt::format(
+      "{}\n{} samples of each method against {} held-out true ones; {} cases per task. floor: true data against true "
+      "data at these sizes (95th percentile), and the data's own residual.\n"
+      "pde_error = mean (c r)^2 with c = {:.4g}, rel_residual = RMS(r) / RMS(its reference term on true data); every "
+      "other error is in units of a channel's variance (boundary_error: of u's own unit).\n",
+      law_of(*report.pde), o.samples, o.held_out, o.cases, report.pde->residual_scale());
+}
+
+/// Ours beside a rival by one metric, both above the floor of true data.
+std::string comparison(const DemoReport& report, const Row& ours_row, const Row& rival, const std::string& metric) {
+  const double floor = report.floor.at(metric);
+  const double ours = ours_row.result.metrics.at(metric) - floor, theirs = rival.result.metrics.at(metric) - floor;
+  const auto& name = rival.labels.method;
+  if (ours <= 0)
+    return fmt::format("{} below the floor of true data ({}'s is {})", metric, name, theirs <= 0 ? "too" : "not");
+  if (ours < theirs) return fmt::format("{} 1/{:.3g} of {}'s", metric, theirs / ours, name);
+  if (theirs <= 0) return fmt::format("{} above the floor, {}'s below: it LOSES here", metric, name);
+  return fmt::format("{} {:.3g} times {}'s: it LOSES here", metric, ours / theirs, name);
+}
+
+std::string verdict(const DemoReport& report) {
+  const auto &teacher = report.methods[0], &plain = report.methods[1], &ours = report.methods[2];
+  Names parts;
+  for (const auto* rival : {&teacher, &plain})
+    for (const char* metric : {"pde_error", "solution_error"})
+      parts.push_back(comparison(report, ours, *rival, metric));
+  return fmt::format("PIDDM-1, one evaluation, above the floor: {}.\n", fmt::join(parts, "; "));
+}
+
+void draw_task_row(Workbench& bench, const std::vector<Entry>& entries, const Pde& pde, const fs::path& file) {
+  std::vector<std::vector<Panel>> rows;
+  Names labels;
+  for (const auto& entry : entries) {
+    const auto kept = bench.fields(entry);
+    const SolvedCase solved{kept.at("x")[0], kept.at("truth")[0], kept.at("mask")[0]};
+    auto& row = rows.emplace_back();
+    for (int64_t c = 0; c < pde.num_channels(); ++c) {
+      if (reveals(entry.task, pde.channels()[static_cast<size_t>(c)])) row.push_back(given_panel(solved, pde, c));
+      if (!asked(solved, c)) continue;
+      row.push_back(true_panel(solved, pde, c));
+      for (auto& panel : answer_panels(solved, pde, c)) row.push_back(std::move(panel));
+    }
+    labels.push_back(entry.labels.task);
   }
+  contact_sheet(rows, "Tasks solved with the one-step student", labels).write_png(file);
+}
 
-  StepResult student_step(const std::string& name, const Experiment& asked, const StepResult& teacher,
-                          const fs::path& pairs) {
-    const auto experiment = with_own_objective(asked);
-    json settings = {{"seed", experiment.seed}, {"distill", write_fields(experiment.distill)}};
-    return recipe_.step(name, settings, {teacher}, [&](const fs::path& folder) {
-      distill_student(experiment, load_model(teacher.folder, device_), folder, pairs, true, name);
-    });
-  }
+/// OUT/NAME leads to the run of a model.
+void link_model(const fs::path& out, const std::string& name, const fs::path& run) {
+  std::error_code ignored;  // a file system without links has the models under steps/ all the same
+  fs::remove(out / name, ignored);
+  fs::create_directory_symlink(fs::relative(run, out), out / name, ignored);
+}
 
-  void prepare_judge(const StepResult& train_data, const StepResult& held_out) {
-    const auto train = load_dataset(train_data.folder / "data.npz").fields;
-    judge_.emplace(pde_, Normalizer::fit(train, pde_->channels()), load_dataset(held_out.folder / "data.npz").fields,
-                   train.to(torch::kFloat64).mean(0), device_, options_.solved);
-  }
-
-  json samples_step(const std::string& name, const StepResult& trained, const json& method, bool decode) {
-    const json settings = {{"n", options_.samples},
-                           {"seed", experiment_.seed},
-                           {"method", method},
-                           {"decode", decode},
-                           {"solved", options_.solved}};
-    const auto result = recipe_.step("samples " + name, settings, {trained}, [&](const fs::path& folder) {
-      const auto model = load_model(trained.folder, device_);
-      auto samples = method_registry()
-                         .at(default_method(model))(model, method)
-                         ->generate(0, options_.samples, static_cast<uint64_t>(experiment_.seed));
-      const json report = decode ? decode_samples(samples, *pde_) : json();
-      json metrics = judge_->samples(samples);
-      if (decode)
-        metrics.update(
-            {{"decode_iterations", report.at("iterations_mean")}, {"decode_moved", report.at("moved_mean")}});
-      save_dataset(
-          folder / "samples.npz",
-          {{{"pde", pde_->name()}, {"parameters", pde_->options().parameters}}, pde_->channel_names(), samples.x},
-          samples.x.scalar_type());
-      write_file_atomically(folder / "metrics.json", metrics.dump(2) + "\n");
-    });
-    folders_[name] = result.folder;
-    return read_json(result.folder / "metrics.json");
-  }
-
-  json task_step(Task task, const StepResult& student, const StepResult& held_out) {
-    const auto name = task_name(task);
-    const json settings = {
-        {"cases", options_.cases}, {"seed", experiment_.seed}, {"solve", write_fields(experiment_.solve)}};
-    const auto result = recipe_.step("task " + name, settings, {student, held_out}, [&](const fs::path& folder) {
-      const auto truth = load_dataset(held_out.folder / "data.npz").fields.narrow(0, 0, options_.cases);
-      const auto observation = observe(task, truth, *pde_, static_cast<uint64_t>(experiment_.seed));
-      const auto model = load_model(student.folder, device_);
-      const auto solved =
-          PiddmMethod(model, experiment_.solve).solve(observation, static_cast<uint64_t>(experiment_.seed));
-      write_safetensors(folder / "solved.safetensors", {{"x", solved.x}, {"truth", truth}, {"mask", observation.mask}});
-      write_file_atomically(folder / "metrics.json", judge_->task(solved, truth, observation).dump(2) + "\n");
-    });
-    folders_[name] = result.folder;
-    return read_json(result.folder / "metrics.json");
-  }
-
-  json floor_step(const StepResult& held_out) {
-    const auto result = recipe_.step(
-        "floor", {{"n", options_.samples}, {"seed", experiment_.seed}}, {held_out}, [&](const fs::path& folder) {
-          write_file_atomically(
-              folder / "metrics.json",
-              judge_->floor(options_.samples, static_cast<uint64_t>(experiment_.seed)).dump(2) + "\n");
-        });
-    return read_json(result.folder / "metrics.json");
-  }
-
-  DemoOptions options_;
-  Experiment experiment_;
-  Recipe recipe_;
-  torch::Device device_;
-  PdePtr pde_;
-  json machine_;
-  std::optional<Judge> judge_;
-  std::map<std::string, fs::path> folders_;
-};
+std::string markdown_report(const DemoReport& report) {
+  const auto paper = paper_rows(report);
+  return fmt::format("# Demo: {}\n\n{}\n{}\n{}\n{}{}\n![samples](samples.png)\n\n![tasks](tasks.png)\n",
+                     report.pde->name(), verdict(report), methods_table(report).markdown(),
+                     tasks_table(report).markdown(), paper.num_rows() == 0 ? "" : paper.markdown() + "\n",
+                     explanation(report));
+}
 
 }  // namespace
 
@@ -185,8 +192,46 @@ std::string demo_preset(const std::string& pde) {
   throw UsageError("[{}] has no demo preset", pde);
 }
 
-json run_demo(const DemoOptions& options, const fs::path& out, torch::Device device) {
-  return Demo(options, out, device).run();
+DemoReport run_demo(const DemoOptions& options, const fs::path& out, torch::Device device) {
+  const auto& experiment = options.experiment;
+  Workbench bench(out, {.held_out = std::max(options.held_out, options.cases), .resamples = 0}, device);
+  const auto generated = generated_entries(options), tasks = task_entries(options);
+  DemoReport report{.options = options,
+                    .pde = make_pde(experiment.pde),
+                    .methods = rows_of(bench, generated, options),
+                    .tasks = rows_of(bench, tasks, options),
+                    .floor = bench.floor(experiment, options.samples),
+                    .machine = describe_machine()};
+  write_file_atomically(out / "report.json", to_json(report).dump(2) + "\n");
+  write_file_atomically(out / "report.md", markdown_report(report));
+  draw_sample_sheet(bench, generated, experiment.pde.name, out / "samples.png");
+  draw_task_row(bench, tasks, *report.pde, out / "tasks.png");
+  link_model(out, "teacher", bench.model_folder(generated.front()));
+  link_model(out, "student", bench.model_folder(tasks.front()));
+  return report;
+}
+
+json to_json(const DemoReport& report) {
+  const auto& pde = *report.pde;
+  json out = {
+      {"methods", json::object()}, {"tasks", json::object()}, {"floor", report.floor.to_json()}, {"paper", nullptr}};
+  for (const auto& row : report.methods) {
+    out["methods"][row.labels.method] = to_json(row.result);
+    if (row.paper) out["paper"][row.labels.method] = row.paper->metrics.to_json();
+  }
+  for (const auto& row : report.tasks) out["tasks"][row.labels.task] = to_json(row.result);
+  out["pde"] = write_fields(pde.options());
+  out["pde"].update(
+      json{{"summary", law_of(pde)}, {"channels", pde.channel_names()}, {"residual_scale", pde.residual_scale()}});
+  out["options"] = write_fields(report.options);
+  out["machine"] = report.machine;
+  return out;
+}
+
+std::string format_demo(const DemoReport& report) {
+  const auto paper = paper_rows(report);
+  return methods_table(report).text() + "\n" + tasks_table(report).text() + "\n" +
+         (paper.num_rows() == 0 ? "" : paper.text() + "\n") + explanation(report) + "\n" + verdict(report);
 }
 
 }  // namespace piddm

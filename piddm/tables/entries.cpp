@@ -62,16 +62,15 @@ Experiment with_pidm(Experiment experiment) {
 }
 
 Entry base_entry(const Experiment& experiment, Task task, const std::string& method) {
-  return {.labels = {{"pde", experiment.pde.name}, {"task", task_name(task)}, {"method", method}},
-          .experiment = experiment,
-          .task = task};
+  return {.labels = {experiment.pde.name, task_name(task), method}, .experiment = experiment, .task = task};
 }
 
 }  // namespace
 
 Entry generation(const TableOptions& options, const Experiment& experiment, const std::string& method) {
   auto entry = base_entry(experiment, Task::generate, method);
-  entry.count = method == "dflow" ? options.dflow_samples : options.samples;
+  entry.count = method == "dflow" ? options.slow_samples : options.samples;
+  entry.method = "piddm";
   if (method == "distill" || method == "piddm-plain") {
     entry.experiment = plain(experiment, method == "piddm-plain");
   } else if (method == "piddm-ref") {
@@ -84,15 +83,14 @@ Entry generation(const TableOptions& options, const Experiment& experiment, cons
     entry.method = method;
     if (method == "pidm") entry.experiment = with_pidm(experiment);
   }
-  const auto name = entry.model == ModelRole::student ? "piddm" : entry.method;
-  entry.options = overlaid(entry.options, method_options(options, experiment, name));
+  entry.options = overlaid(entry.options, method_options(options, experiment, entry.method));
   return entry;
 }
 
 Entry task_entry(const TableOptions& options, const Experiment& experiment, const std::string& task,
                  const std::string& method) {
   auto entry = base_entry(experiment, parse_task(task), method);
-  entry.count = method == "dflow" ? options.dflow_cases : options.cases;
+  entry.count = method == "dflow" ? options.slow_cases : options.cases;
   entry.method = method;
   entry.model = method == "piddm" ? ModelRole::student : method == "pidm" ? ModelRole::pidm : ModelRole::teacher;
   if (method == "pidm") entry.experiment = with_pidm(experiment);
@@ -104,7 +102,7 @@ Entry task_entry(const TableOptions& options, const Experiment& experiment, cons
 }
 
 Entry with_setting(Entry entry, const std::string& setting) {
-  entry.labels["setting"] = setting;
+  entry.labels.setting = setting;
   return entry;
 }
 

@@ -1,11 +1,11 @@
 #pragma once
 // Rows of tables by the names they have in the paper.
 
-#include "piddm/tables/table_options.h"
+#include "piddm/tables/options.h"
 
 namespace piddm {
 
-/// Generation, {"pde", "task", "method"}:
+/// Generation:
 ///   teacher, eci, diffusionpde, cocogen, dflow, pcfm      with the experiment's teacher
 ///   pidm              a teacher of its own, trained with PIDM's residual, weight lambda of the experiment's
 ///                     distillation
@@ -13,10 +13,10 @@ namespace piddm {
 ///   piddm-plain       a plain student with it: the paper's PIDDM: no heads, squared distance
 ///   piddm-1           the experiment's student
 ///   piddm-ref         the same with 80 steps of latent refinement
-///   piddm-decoded     the same, its solution solved anew for its own coefficients
+///   piddm-decoded     the same, its solution solved again for its own coefficients
 Entry generation(const TableOptions& options, const Experiment& experiment, const std::string& method);
 
-/// A task, {"pde", "task", "method"}: piddm (the student), pidm, or any method of the teacher.
+/// A task: piddm (the student), pidm, or any method of the teacher.
 Entry task_entry(const TableOptions& options, const Experiment& experiment, const std::string& task,
                  const std::string& method);
 

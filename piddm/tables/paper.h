@@ -6,26 +6,32 @@
 #include <string>
 #include <vector>
 
-#include "piddm/core/fields.h"
+#include "piddm/tables/report.h"
 
 namespace piddm {
 
-/// table-generative, table-compute, ... : the names of `reproduce` whose results the paper prints.
-std::vector<std::string> paper_table_names();
-
-/// {"caption", "caveat": one sentence, "rows": [{"pde", "task", "method", "setting"?, metrics..., "doubtful"?: why}]};
-/// another name is a UsageError.
+/// A row of the paper and the labels it has here.
 ///
 /// Methods: teacher, eci, diffusionpde, dflow, pidm, distill (no physics term), piddm-1 and piddm-ref (generation),
 /// piddm (tasks). Metrics: mmse, smse, pde_error, fpd, swd, apdd, mse_u, mse_a, nfe, backward, seconds_per_sample, and
 /// in table-latent misfit (mean square on the observations) and mse_variance (over random starts). Settings: objective
 /// or process or no-hard (table-variants), objective or objective-no-physics (table-physics-term), iterations
-/// (table-teacher, table-latent), network (table-architecture), dynamic or manual (table-weighting). "doubtful" marks a
-/// row that contradicts another number of the paper or what its own definition allows.
-json paper_table(const std::string& name);
+/// (table-teacher, table-latent), network (table-architecture), dynamic or manual (table-weighting). A row is doubtful
+/// that contradicts another number of the paper or what its own definition allows.
+struct LabelledPaperRow {
+  Labels labels;
+  PaperRow numbers;
+};
 
-/// {"teacher": {mmse, smse, pde_error, nfe}, "piddm-1": {...}, "piddm-ref": {...}} of this PDE; null for a PDE the
-/// paper does not have.
-json paper_generative_rows(const std::string& pde);
+struct PaperTable {
+  std::string caption = {}, caveat = {};  ///< one sentence each
+  std::vector<LabelledPaperRow> rows = {};
+};
+
+/// table-generative, table-compute, ... : the names of `reproduce` whose results the paper prints.
+std::vector<std::string> paper_table_names();
+
+/// Empty where the paper has no such table.
+PaperTable paper_table(const std::string& name);
 
 }  // namespace piddm

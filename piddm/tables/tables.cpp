@@ -4,7 +4,7 @@
 
 #include "piddm/tables/compare.h"
 #include "piddm/tables/entries.h"
-#include "piddm/tables/table_pictures.h"
+#include "piddm/tables/pictures.h"
 
 namespace piddm {
 
@@ -311,7 +311,7 @@ TableRecipe figure_pareto() {
                 return out;
               },
           .takes = {"pdes", "methods"},
-          .reading = "Error against wall time a sample: generation by solution_error, the forward task by mse_u.",
+          .reading = "Error against wall time per sample: generation by solution_error, the forward task by mse_u.",
           .draw = draw_pareto};
 }
 

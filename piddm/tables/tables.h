@@ -1,10 +1,11 @@
 #pragma once
 // The tables and figures of the paper, and two of ours, as lists of entries for the workbench. What `piddm reproduce`
-// runs (table_run.h).
+// runs (run.h).
 //
 // A new table is a function that returns a TableRecipe, and one line in the registry.
 
-#include "piddm/tables/table_options.h"
+#include "piddm/tables/options.h"
+#include "piddm/tables/report.h"
 
 namespace piddm {
 
@@ -17,8 +18,7 @@ struct TableRecipe {
   /// Rows are also given as multiples of this method's pde_error above the floor in the same PDE, task and setting;
   /// empty: not.
   std::string reference = {};
-  std::function<void(Workbench&, const std::vector<Entry>&, const json& report, const std::filesystem::path& out)>
-      draw = {};
+  std::function<void(Workbench&, const std::vector<Entry>&, const Report&, const std::filesystem::path& out)> draw = {};
 };
 
 const Registry<TableRecipe()>& table_registry();

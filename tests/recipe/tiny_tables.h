@@ -7,13 +7,13 @@
 #include <string>
 
 #include "piddm/core/config.h"
-#include "piddm/tables/table_options.h"
+#include "piddm/tables/options.h"
 
 namespace piddm::testing {
 
 inline TableOptions tiny_table_options() {
   auto o = table_options(Scale::smoke);
-  o.samples = 4, o.cases = 2, o.dflow_samples = 2, o.dflow_cases = 1, o.starts = 2;
+  o.samples = 4, o.cases = 2, o.slow_samples = 2, o.slow_cases = 1, o.starts = 2;
   o.judge = {.held_out = 16, .solved = 2, .resamples = 2};
   merge_config(o.experiment, parse_toml(R"(
     data = { n = 8 }

@@ -23,6 +23,13 @@ class WorkbenchTest : public ::testing::Test {
   Entry student() const { return generation(options_, darcy(), "piddm-1"); }
   testing::StepTimes steps() const { return testing::finished_steps(folder_ / "steps here"); }
 
+  /// What the entry's step has in its file.
+  static json result_of(Workbench& bench, const Entry& entry) {
+    const auto result = bench.result(entry);
+    return result ? to_json(*result) : json();
+  }
+  static json result_of(Workbench&& bench, const Entry& entry) { return result_of(bench, entry); }
+
   static testing::StepTimes checkpoints(const fs::path& run) {
     testing::StepTimes times;
     for (const auto& folder : fs::directory_iterator(run / "checkpoints"))
@@ -36,7 +43,7 @@ class WorkbenchTest : public ::testing::Test {
 
 TEST_F(WorkbenchTest, MakesWhatAnEntryNeedsAndNothingTwice) {
   auto first = bench();
-  const auto result = first.result(student());
+  const auto result = result_of(first, student());
   EXPECT_GT(result.at("pde_error").get<double>(), 0);
   EXPECT_GT(result.at("training_seconds").get<double>(), 0);
   EXPECT_TRUE(result.at("intervals").contains("pde_error"));
@@ -45,20 +52,20 @@ TEST_F(WorkbenchTest, MakesWhatAnEntryNeedsAndNothingTwice) {
               UnorderedElementsAre("training data darcy", "held-out data darcy", "teacher darcy",
                                    "regression student darcy", "darcy generate piddm-1"));
   auto later = bench();
-  EXPECT_EQ(first.result(student()), result);
-  EXPECT_EQ(later.result(student()), result);  // seconds too
+  EXPECT_EQ(result_of(first, student()), result);
+  EXPECT_EQ(result_of(later, student()), result);  // seconds too
   EXPECT_EQ(steps(), made);
 }
 
 TEST_F(WorkbenchTest, AChangedWeightRerunsTheStudentAndItsSamplesOnly) {
   auto made_with = bench();
-  const auto before_result = made_with.result(student());
-  made_with.result(teacher());
+  const auto before_result = result_of(made_with, student());
+  result_of(made_with, teacher());
   const auto before = steps();
   const json overlay = {{"distill", {{"loss", {{"lambda", 3.0}}}}}};
   auto other = bench();
-  const auto result = other.result(generation(options_, darcy(overlay), "piddm-1"));
-  EXPECT_EQ(other.result(generation(options_, darcy(overlay), "teacher")), made_with.result(teacher()));
+  const auto result = result_of(other, generation(options_, darcy(overlay), "piddm-1"));
+  EXPECT_EQ(result_of(other, generation(options_, darcy(overlay), "teacher")), result_of(made_with, teacher()));
   EXPECT_NE(result.at("pde_error"), before_result.at("pde_error"));
   auto after = steps();
   EXPECT_THAT(testing::new_steps(before, after),
@@ -68,17 +75,17 @@ TEST_F(WorkbenchTest, AChangedWeightRerunsTheStudentAndItsSamplesOnly) {
 
 // The judge is part of the result, not of the models.
 TEST_F(WorkbenchTest, AnotherJudgeLooksAtTheSameModels) {
-  bench().result(teacher());
+  result_of(bench(), teacher());
   const auto before = steps();
   options_.judge.resamples = 3;
-  bench().result(teacher());
+  result_of(bench(), teacher());
   EXPECT_THAT(testing::new_steps(before, steps()), UnorderedElementsAre("darcy generate teacher"));
 }
 
 TEST_F(WorkbenchTest, TheJudgesDeviceIsChecked) {
-  const auto usual = bench().result(teacher());
+  const auto usual = result_of(bench(), teacher());
   options_.judge.device = "cpu";
-  EXPECT_EQ(bench().result(teacher()).at("pde_error"), usual.at("pde_error"));
+  EXPECT_EQ(result_of(bench(), teacher()).at("pde_error"), usual.at("pde_error"));
   options_.judge.device = "gpu";
   EXPECT_ERROR(bench(), ExitCode::usage, "--device gpu: expected");
 }
@@ -89,19 +96,19 @@ TEST_F(WorkbenchTest, ATeacherStoppedHalfWayContinues) {
   entry.experiment.train.checkpoint_every = 1;
   entry.experiment.train.keep_checkpoints = 0;
   auto planned = bench(Recipe::Mode::plan), unbroken = bench_in("unbroken"), run = bench();
-  planned.result(entry);
+  result_of(planned, entry);
   const auto plan = planned.recipe().plan();
   const auto key = std::find_if(plan.begin(), plan.end(), [](const auto& s) { return s.name == "teacher darcy"; })->key;
   const auto stopped = folder_ / "steps here" / "steps" / ("unfinished-" + key);
   fs::create_directories(stopped);
   testing::write_text(stopped / "snapshots", "in the way of the third step");
-  EXPECT_THROW(run.result(entry), fs::filesystem_error);
+  EXPECT_THROW(result_of(run, entry), fs::filesystem_error);
   const auto saved = checkpoints(stopped);
   EXPECT_EQ(saved.size(), 2U);
 
   fs::remove(stopped / "snapshots");
-  unbroken.result(entry);
-  run.result(entry);
+  result_of(unbroken, entry);
+  result_of(run, entry);
   EXPECT_FALSE(fs::exists(stopped));
   const auto all = checkpoints(folder_ / "steps here" / "steps" / key);
   EXPECT_EQ(all.size(), 5U);
@@ -116,17 +123,17 @@ TEST_F(WorkbenchTest, PlansWhatARunThenMakes) {
   const std::vector<Entry> entries = {teacher(), student(), task_entry(options_, darcy(), "forward", "eci")};
   const auto plan = [&] {
     auto planned = bench(Recipe::Mode::plan);
-    for (const auto& entry : entries) planned.result(entry);
+    for (const auto& entry : entries) result_of(planned, entry);
     planned.floor(darcy(), 4);
     return planned.recipe().plan();
   };
   const auto before = plan();
   EXPECT_FALSE(fs::exists(folder_ / "steps here"));
   auto run = bench();
-  run.result(entries[0]);
+  result_of(run, entries[0]);
   const auto first = steps();
   for (const auto& step : plan()) EXPECT_EQ(step.done, first.contains(step.key)) << step.name;
-  for (const auto& entry : entries) run.result(entry);
+  for (const auto& entry : entries) result_of(run, entry);
   run.floor(darcy(), 4);
   std::set<std::string> keys;
   for (const auto& step : before) {
@@ -142,7 +149,7 @@ TEST_F(WorkbenchTest, EntriesThatDifferAreDifferentSteps) {
   auto planned = bench(Recipe::Mode::plan);
   const auto ask = [&](const Entry& entry) {
     const auto before = planned.recipe().plan().size();
-    planned.result(entry);
+    result_of(planned, entry);
     return planned.recipe().plan().size() - before;
   };
   ask(student());
@@ -163,12 +170,12 @@ TEST_F(WorkbenchTest, EntriesThatDifferAreDifferentSteps) {
 
 TEST_F(WorkbenchTest, AYoungerTeacherIsASnapshotOfTheSameRun) {
   auto run = bench();
-  const auto grown = run.result(teacher());
+  const auto grown = result_of(run, teacher());
   const auto before = steps();
   auto young = teacher(), pupil = student();
   young.teacher_age = pupil.teacher_age = 2;
-  EXPECT_NE(run.result(young).at("pde_error"), grown.at("pde_error"));
-  EXPECT_NE(run.result(pupil).at("pde_error"), run.result(student()).at("pde_error"));
+  EXPECT_NE(result_of(run, young).at("pde_error"), grown.at("pde_error"));
+  EXPECT_NE(result_of(run, pupil).at("pde_error"), result_of(run, student()).at("pde_error"));
   EXPECT_THAT(testing::new_steps(before, steps()),
               UnorderedElementsAre("darcy generate teacher", "regression student darcy", "regression student darcy",
                                    "darcy generate piddm-1", "darcy generate piddm-1"));
@@ -176,12 +183,12 @@ TEST_F(WorkbenchTest, AYoungerTeacherIsASnapshotOfTheSameRun) {
 
 TEST_F(WorkbenchTest, TellsWhyAMethodIsRefusedOrFailed) {
   auto run = bench();
-  const auto refused = run.result(task_entry(options_, table_experiment(options_, "heat"), "inverse", "classical"));
+  const auto refused = result_of(run, task_entry(options_, table_experiment(options_, "heat"), "inverse", "classical"));
   EXPECT_THAT(refused.at("refused").get<std::string>(), ::testing::HasSubstr("unknown coefficients"));
   EXPECT_TRUE(steps().empty());  // before anything was trained for it
   const json overlay = {{"train", {{"adam", {{"lr", 1e30}}}}}};
   const auto entry = generation(options_, darcy(overlay), "teacher");
-  EXPECT_THAT(run.result(entry).at("failed").get<std::string>(), ::testing::HasSubstr("not finite"));
+  EXPECT_THAT(result_of(run, entry).at("failed").get<std::string>(), ::testing::HasSubstr("not finite"));
   EXPECT_TRUE(run.fields(entry).empty());
 }
 
@@ -201,28 +208,28 @@ TEST_F(WorkbenchTest, KeepsTheFirstFieldsForPictures) {
 
 TEST_F(WorkbenchTest, ADecodedSampleSolvesItsEquation) {
   auto run = bench();
-  const auto decoded = run.result(generation(options_, darcy(), "piddm-decoded"));
-  EXPECT_LT(decoded.at("pde_error").get<double>(), 1e-12 * run.result(student()).at("pde_error").get<double>());
+  const auto decoded = result_of(run, generation(options_, darcy(), "piddm-decoded"));
+  EXPECT_LT(decoded.at("pde_error").get<double>(), 1e-12 * result_of(run, student()).at("pde_error").get<double>());
   EXPECT_GT(decoded.at("decode_moved").get<double>(), 0);
 }
 
 TEST_F(WorkbenchTest, SeveralStartsGiveAVariance) {
   auto run = bench();
   auto entry = task_entry(options_, darcy(), "forward", "piddm");
-  const auto once = run.result(entry);
+  const auto once = result_of(run, entry);
   EXPECT_FALSE(once.contains("mse_variance"));
   entry.starts = 2;
-  const auto twice = run.result(entry);
+  const auto twice = result_of(run, entry);
   EXPECT_GT(twice.at("mse_variance").get<double>(), 0);
   EXPECT_EQ(twice.at("mse_u"), once.at("mse_u"));  // of the first start
 }
 
 TEST_F(WorkbenchTest, JudgesByTheFeaturesOfAnAppointedTeacher) {
   auto plain = bench();
-  EXPECT_FALSE(plain.result(teacher()).contains("frechet_teacher"));
+  EXPECT_FALSE(result_of(plain, teacher()).contains("frechet_teacher"));
   auto appointed = bench();
   appointed.judge_by(darcy());
-  EXPECT_GE(appointed.result(teacher()).at("frechet_teacher").get<double>(), 0);
+  EXPECT_GE(result_of(appointed, teacher()).at("frechet_teacher").get<double>(), 0);
   EXPECT_TRUE(appointed.floor(darcy(), 4).contains("frechet_teacher"));
 }
 

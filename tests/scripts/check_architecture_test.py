@@ -64,6 +64,21 @@ class CheckArchitecture(unittest.TestCase):
         self.assertIn("1 violation", lines[1])
 
 
+class Links(CheckArchitecture):
+    FILE = {"piddm/pde/darcy.cpp": '#include "piddm/core/error.h"\n'}
+
+    def test_a_room_that_is_included_is_linked(self) -> None:
+        built = "piddm_library(pde SOURCES\n  darcy.cpp registry.cpp"
+        self.assert_clean({**self.FILE, "piddm/pde/CMakeLists.txt": built + "\n  LINK core)\n"})
+        self.assert_found({**self.FILE, "piddm/pde/CMakeLists.txt": built + ")\n"},
+                          "piddm/pde/CMakeLists.txt:1", "includes core but does not link it")
+
+    def test_a_room_that_is_not_included_is_not_linked(self) -> None:
+        built = "# PDEs\npiddm_library(pde SOURCES\n  darcy.cpp registry.cpp\n  LINK core numerics)\n"
+        self.assert_found({**self.FILE, "piddm/pde/CMakeLists.txt": built},
+                          "piddm/pde/CMakeLists.txt:2", "links numerics without including it")
+
+
 class Includes(CheckArchitecture):
     def test_a_higher_room_is_refused(self) -> None:
         for room, other in [

@@ -1,6 +1,7 @@
 #include "piddm/tables/compare.h"
 
 #include "piddm/model/model.h"
+#include "piddm/tables/report_files.h"
 #include "tests/testing.h"
 #include "tests/tiny.h"
 
@@ -15,7 +16,6 @@ class Compare : public ::testing::Test {
     options_.samples = 3;
     options_.cases = 2;
     options_.held_out = 4;
-    options_.solved = 2;
     options_.methods = {"teacher", "piddm", "eci", "diffusionpde", "cocogen", "dflow", "pidm"};
     options_.settings = {{"teacher", {{"euler_steps", 3}}},
                          {"piddm", {{"task", {{"iterations", 3}}}}},
@@ -24,12 +24,13 @@ class Compare : public ::testing::Test {
                          {"cocogen", {{"steps", 3}, {"last", 1}}},
                          {"dflow", {{"steps", 2}, {"task", {{"iterations", 2}}}}}};
   }
-  json run() const {
+  Report run() const {
     return run_compare({folder_ / "teacher", folder_ / "student", {}}, options_, folder_ / "out", torch::kCPU);
   }
-  static json row(const json& report, const std::string& method, const std::string& task) {
-    for (const auto& r : report.at("rows"))
-      if (r.at("method") == method && r.at("task") == task) return r;
+  /// The result of a row; null where there is none.
+  static json row(const Report& report, const std::string& method, const std::string& task) {
+    for (const auto& r : report.rows)
+      if (r.labels.method == method && r.labels.task == task) return to_json(r.result);
     return {};
   }
 
@@ -53,10 +54,10 @@ TEST_F(Compare, HasEveryMethodOnEveryTask) {
   }
   EXPECT_EQ(row(report, "piddm-ref", "generate").at("nfe"), 80);
   EXPECT_TRUE(row(report, "piddm-ref", "forward").is_null());
-  const auto text = format_compare(report);
-  for (const char* part : {"diffusionpde", "seconds_per_sample", "- pidm inverse: no pidm model given"})
+  const auto text = format_report(report);
+  for (const char* part : {"diffusionpde", "seconds_per_sample", "pidm: refused: no pidm model given"})
     EXPECT_THAT(text, ::testing::HasSubstr(part));
-  for (const char* file : {"compare.json", "compare.md", "compare.csv"})
+  for (const char* file : {"report.json", "table.md", "table.csv", "table.tex"})
     EXPECT_TRUE(std::filesystem::exists(folder_ / "out" / file)) << file;
 }
 
@@ -64,7 +65,7 @@ TEST_F(Compare, KeepsWhatIsDoneAndRunsWhatChanged) {
   options_.methods = {"teacher", "eci"};
   options_.tasks = {"forward"};
   const auto first = run(), second = run();
-  EXPECT_EQ(first.at("rows"), second.at("rows"));  // seconds too: nothing ran again
+  EXPECT_EQ(to_json(first).at("rows"), to_json(second).at("rows"));  // seconds too: nothing ran again
   options_.settings["eci"]["steps"] = 3;
   const auto third = run();
   EXPECT_EQ(row(third, "teacher", "forward"), row(first, "teacher", "forward"));

@@ -7,6 +7,7 @@
 //   OUT/NAME-SCALE/*.png, *.svg             pictures
 //   OUT/steps/                              what the tables are made of, shared by all of them
 
+#include "piddm/tables/paper.h"
 #include "piddm/tables/tables.h"
 
 namespace piddm {
@@ -15,9 +16,14 @@ namespace piddm {
 /// table has the rows that are finished, a mean of several seeds those seeds, and there are no pictures; a DataError if
 /// nothing is finished; a whole table that is there is not replaced by a part of another.
 /// `scale`: what the options began as, for the report.
-json run_table(const std::string& name, const TableOptions& options, const std::filesystem::path& root,
-               const std::filesystem::path& out, torch::Device device, Recipe::Mode mode = Recipe::Mode::run,
-               const std::string& scale = "");
+Report run_table(const std::string& name, const TableOptions& options, const std::filesystem::path& root,
+                 const std::filesystem::path& out, torch::Device device, Recipe::Mode mode = Recipe::Mode::run,
+                 const std::string& scale = "");
+
+/// The rows of these entries, each the mean over seeds; without those of which nothing is finished. `paper` has the
+/// rows to stand beside them.
+std::vector<Row> run_entries(Workbench& bench, const std::vector<Entry>& entries, const std::vector<int64_t>& seeds,
+                             const std::vector<LabelledPaperRow>& paper = {});
 
 /// What run_table would do: steps with what they took or may take.
 std::vector<PlannedStep> plan_table(const std::string& name, const TableOptions& options,

@@ -1,4 +1,4 @@
-#include "piddm/tables/table_run.h"
+#include "piddm/tables/run.h"
 
 #include <cmath>
 #include <set>
@@ -15,7 +15,9 @@ using ::testing::UnorderedElementsAre;
 /// Runs of tables in one folder.
 class TableRuns : public ::testing::Test {
  protected:
-  json run(const std::string& name) { return run_table(name, options_, folder_.path(), folder_ / name, torch::kCPU); }
+  json run(const std::string& name) {
+    return to_json(run_table(name, options_, folder_.path(), folder_ / name, torch::kCPU));
+  }
   std::vector<PlannedStep> plan(const std::string& name) const {
     return plan_table(name, options_, folder_.path(), torch::kCPU);
   }
@@ -30,7 +32,8 @@ class TableRuns : public ::testing::Test {
 
 TEST_F(TableRuns, WhatIsFinishedMakesATable) {
   const auto look = [&] {
-    return run_table("table-generative", options_, folder_.path(), folder_ / "look", torch::kCPU, Recipe::Mode::look);
+    return to_json(
+        run_table("table-generative", options_, folder_.path(), folder_ / "look", torch::kCPU, Recipe::Mode::look));
   };
   options_.pdes = {"darcy"};
   options_.methods = {"teacher", "piddm-1"};
@@ -168,11 +171,13 @@ TEST_F(TableRuns, RefuseWrongOptionsBeforeAnythingRuns) {
   const auto refused = [&](const char* setting, const char* why) {
     json config = write_fields(options_);
     apply_setting(config, setting);
-    TableOptions wrong;
-    read_fields(config, wrong);
-    std::swap(options_, wrong);
-    EXPECT_ERROR(plan("table-diversity"), ExitCode::usage, why);
-    std::swap(options_, wrong);
+    const auto planned = [&] {
+      read_fields(config, options_);
+      return plan("table-diversity");
+    };
+    const auto before = options_;
+    EXPECT_ERROR(planned(), ExitCode::usage, why);
+    options_ = before;
   };
   refused("by_method.teacher.stepz=50", "'stepz'");
   refused("by_method.difusionpde.steps=50", "did you mean 'diffusionpde'");

@@ -1,4 +1,4 @@
-#include "piddm/tables/table_pictures.h"
+#include "piddm/tables/pictures.h"
 
 #include "piddm/tables/field_panels.h"
 #include "piddm/tables/tables.h"
@@ -16,10 +16,11 @@ using ::testing::Not;
 class TablePictures : public ::testing::Test {
  protected:
   std::vector<Entry> entries(const std::string& table) const { return table_registry().at(table)().entries(options_); }
-  static json report(const std::vector<Entry>& entries, const json& metrics) {
-    json rows = json::array();
-    for (const auto& entry : entries) rows.push_back({{"labels", entry.labels}, {"metrics", metrics}});
-    return {{"rows", rows}, {"floors", json::object()}};
+  static Report report(const std::vector<Entry>& entries, const json& metrics) {
+    Report out;
+    for (const auto& entry : entries)
+      out.rows.push_back({.labels = entry.labels, .result = {.metrics = Numbers(metrics)}});
+    return out;
   }
   std::string svg(const std::string& name) const { return testing::read_text(folder_ / name); }
 
@@ -31,7 +32,7 @@ class TablePictures : public ::testing::Test {
 TEST_F(TablePictures, AblationHasAChartForEachSettingAndShowsZero) {
   const auto shown = entries("figure-ablation");
   auto numbers = report(shown, {{"pde_error", 0.5}, {"mmse", 0.25}});
-  numbers["rows"][0] = {{"labels", shown[0].labels}, {"failed", "diverged"}};
+  numbers.rows[0].result = {.failed = "diverged"};
   draw_ablation(bench_, shown, numbers, folder_.path());
   const auto text = svg("ablation.svg");
   for (const char* part : {"N_s", "lambda_train (0 drawn at 0.001)", "lambda_infer (0 drawn at 0.001)", "pde_error"})
@@ -45,9 +46,9 @@ TEST_F(TablePictures, ParetoShowsExactMethodsAndLeavesOutWhatFailed) {
   const auto shown = entries("figure-pareto");
   auto numbers = report(shown, {{"seconds_per_sample", 0.1}, {"solution_error", 0.5}, {"mse_u", 0.5}});
   for (size_t i = 0; i < shown.size(); ++i) {
-    const auto method = shown[i].labels.at("method");
-    if (method == "piddm-decoded") numbers["rows"][i]["metrics"]["solution_error"] = 0.0;
-    if (method == "cocogen") numbers["rows"][i] = {{"labels", shown[i].labels}, {"failed", "diverged"}};
+    const auto& method = shown[i].labels.method;
+    if (method == "piddm-decoded") numbers.rows[i].result.metrics.set("solution_error", 0);
+    if (method == "cocogen") numbers.rows[i].result = {.failed = "diverged"};
   }
   draw_pareto(bench_, shown, numbers, folder_.path());
   const auto generation = svg("pareto-generate.svg"), forward = svg("pareto-forward.svg");
@@ -61,8 +62,8 @@ TEST_F(TablePictures, BarsAreInUnitsOfTheTeacherAndNameTheFloor) {
   options_.pdes = {"poisson"};
   const auto shown = entries("table-generative");
   auto numbers = report(shown, {{"pde_error", 2e-9}});
-  numbers["floors"] = {{"poisson", {{"pde_error", 4e-10}}}};
-  numbers["rows"][0]["intervals"] = {{"pde_error", {nullptr, nullptr}}};  // as a diverged method leaves it
+  numbers.floors["poisson"].set("pde_error", 4e-10);
+  numbers.rows[0].result.intervals["pde_error"] = {NAN, NAN};  // as a diverged method leaves it
   draw_generation(bench_, shown, numbers, folder_.path());
   const auto text = svg("pde_error.svg");
   for (const char* part : {"poisson (floor 0.2)", "pde_error over that of teacher", "diffusionpde"})

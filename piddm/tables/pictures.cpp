@@ -1,4 +1,4 @@
-#include "piddm/tables/table_pictures.h"
+#include "piddm/tables/pictures.h"
 
 #include <algorithm>
 #include <cmath>
@@ -23,38 +23,31 @@ constexpr int64_t kCaseShown = 0;
 constexpr double kLeastShown = 1e-6;
 constexpr const char* kLeastNote = " (1e-6: that or less)";
 
-std::string label(const Entry& entry, const char* key) { return entry.labels.value(key, ""); }
-
 std::string row_name(const Entry& entry) {
-  const auto setting = label(entry, "setting");
-  return label(entry, "method") + (setting.empty() ? "" : ", " + setting);
+  const auto& [pde, task, method, setting] = entry.labels;
+  return method + (setting.empty() ? "" : ", " + setting);
 }
 
 void append_new(Names& names, const std::string& name) {
   if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
 }
 
-Names values_of(const std::vector<Entry>& entries, const char* key) {
+Names values_of(const std::vector<Entry>& entries, std::string Labels::*label) {
   Names names;
-  for (const auto& entry : entries) append_new(names, label(entry, key));
+  for (const auto& entry : entries) append_new(names, entry.labels.*label);
   return names;
 }
 
 /// NaN where the row has none.
-double metric_of(const json& row, const std::string& metric) {
-  const auto& metrics = row.value("metrics", json::object());
-  return metrics.contains(metric) && metrics.at(metric).is_number() ? metrics.at(metric).get<double>() : NAN;
-}
+double metric_of(const Row& row, const std::string& metric) { return row.metric(metric).value_or(NAN); }
 
 /// The deviation over seeds, or half the bootstrap interval; 0 where the row has neither.
-double error_of(const json& row, const std::string& metric) {
-  const auto& deviations = row.value("deviation", json::object());
-  if (deviations.contains(metric)) return deviations.at(metric).get<double>();
-  const auto& intervals = row.value("intervals", json::object());
-  if (!intervals.contains(metric)) return 0;
-  const auto& interval = intervals.at(metric);
-  if (!interval.at(0).is_number() || !interval.at(1).is_number()) return 0;  // not finite
-  return (interval.at(1).get<double>() - interval.at(0).get<double>()) / 2;
+double error_of(const Row& row, const std::string& metric) {
+  if (const auto deviation = row.deviation.find(metric)) return *deviation;
+  const auto found = row.result.intervals.find(metric);
+  if (found == row.result.intervals.end()) return 0;
+  const double width = found->second.second - found->second.first;
+  return std::isfinite(width) ? width / 2 : 0;
 }
 
 void write_both(const Canvas& picture, const fs::path& out, const std::string& name) {
@@ -91,25 +84,24 @@ class Bars {
 
 /// The method's pde_error by PDE.
 std::map<std::string, double> pde_errors_of(const std::string& method, const std::vector<Entry>& entries,
-                                            const json& report) {
+                                            const Report& report) {
   std::map<std::string, double> errors;
   for (size_t i = 0; i < entries.size(); ++i)
-    if (const double error = metric_of(report.at("rows").at(i), "pde_error");
-        label(entries[i], "method") == method && error > 0)
-      errors[label(entries[i], "pde")] = error;
+    if (const double error = metric_of(report.rows.at(i), "pde_error"); entries[i].labels.method == method && error > 0)
+      errors[entries[i].labels.pde] = error;
   return errors;
 }
 
-void draw_pde_errors(const std::vector<Entry>& entries, const json& report, const fs::path& out) {
-  const auto methods = values_of(entries, "method");
+void draw_pde_errors(const std::vector<Entry>& entries, const Report& report, const fs::path& out) {
+  const auto methods = values_of(entries, &Labels::method);
   const auto unit = std::find(methods.begin(), methods.end(), "teacher") == methods.end() ? methods.front() : "teacher";
   const auto units = pde_errors_of(unit, entries, report);
   Bars bars;
   for (size_t i = 0; i < entries.size(); ++i) {
-    const auto& row = report.at("rows").at(i);
-    const auto pde = label(entries[i], "pde");
-    if (!row.contains("metrics") || entries[i].decode || !units.contains(pde)) continue;
-    const auto floor = report.at("floors").at(pde).at("pde_error").get<double>() / units.at(pde);
+    const auto& row = report.rows.at(i);
+    const auto pde = entries[i].labels.pde;
+    if (!row.result.done() || entries[i].decode || !units.contains(pde)) continue;
+    const auto floor = report.floors.at(pde).at("pde_error") / units.at(pde);
     bars.add(fmt::format("{} (floor {:.1g})", pde, floor), row_name(entries[i]),
              metric_of(row, "pde_error") / units.at(pde), error_of(row, "pde_error") / units.at(pde));
   }
@@ -126,7 +118,7 @@ struct Drawn {
 Drawn kept_fields(Workbench& bench, const std::vector<Entry>& entries, const std::string& pde, Task task) {
   Drawn drawn;
   for (const auto& entry : entries) {
-    if (label(entry, "pde") != pde || entry.task != task) continue;
+    if (entry.labels.pde != pde || entry.task != task) continue;
     auto fields = bench.fields(entry);
     if (fields.empty()) continue;
     drawn.names.push_back(row_name(entry));
@@ -136,47 +128,23 @@ Drawn kept_fields(Workbench& bench, const std::vector<Entry>& entries, const std
 }
 
 const Experiment& experiment_of(const std::vector<Entry>& entries, const std::string& pde) {
-  return std::find_if(entries.begin(), entries.end(), [&](const auto& entry) { return label(entry, "pde") == pde; })
+  return std::find_if(entries.begin(), entries.end(), [&](const auto& entry) { return entry.labels.pde == pde; })
       ->experiment;
 }
 
-void draw_sample_sheet(Workbench& bench, const std::vector<Entry>& entries, const std::string& name,
-                       const fs::path& out) {
-  const auto drawn = kept_fields(bench, entries, name, Task::generate);
-  if (drawn.names.empty()) return;
-  const auto& experiment = experiment_of(entries, name);
-  const auto pde = make_pde(experiment.pde);
-  const auto truth = bench.held_out(experiment);
-  std::vector<Tensor> judged;
-  for (const auto& tensors : drawn.tensors) judged.push_back(tensors.at("x")[0]);
-  const auto colors = sample_colors(truth, judged, *pde);
-  const auto row_of = [&](const Tensor& samples) {
-    std::vector<Panel> row;
-    for (int64_t i = 0; i < std::min(kSamplesInARow, samples.size(0)); ++i)
-      for (auto& panel : sample_panels(samples[i], *pde, colors)) row.push_back(std::move(panel));
-    return row;
-  };
-  std::vector<std::vector<Panel>> rows = {row_of(truth)};
-  Names labels = {"true data"};
-  labels.insert(labels.end(), drawn.names.begin(), drawn.names.end());
-  for (const auto& tensors : drawn.tensors) rows.push_back(row_of(tensors.at("x")));
-  contact_sheet(rows, "Samples of " + name + ": channels and residual R (one scale)", labels)
-      .write_png(out / ("samples-" + name + ".png"));
-}
-
 /// Bars of every channel a task asks for: "forward u".
-void draw_task_errors(const std::vector<Entry>& entries, const json& report, const fs::path& out) {
+void draw_task_errors(const std::vector<Entry>& entries, const Report& report, const fs::path& out) {
   Bars bars;
-  const bool several = values_of(entries, "pde").size() > 1;
+  const bool several = values_of(entries, &Labels::pde).size() > 1;
   for (size_t i = 0; i < entries.size(); ++i) {
-    const auto& row = report.at("rows").at(i);
-    if (!row.contains("metrics")) continue;
+    const auto& row = report.rows.at(i);
+    if (!row.result.done()) continue;
     const auto pde = make_pde(entries[i].experiment.pde);
     const auto task = entries[i].task;
     for (const auto& channel : pde->channels()) {
       if (task != Task::reconstruct && reveals(task, channel)) continue;
       const auto group =
-          fmt::format("{}{} {}", several ? label(entries[i], "pde") + " " : "", task_name(task), channel.name);
+          fmt::format("{}{} {}", several ? entries[i].labels.pde + " " : "", task_name(task), channel.name);
       const auto metric = "mse_" + channel.name;
       bars.add(group, row_name(entries[i]), metric_of(row, metric), error_of(row, metric));
     }
@@ -242,7 +210,7 @@ std::pair<std::string, double> parsed_setting(const std::string& setting) {
 constexpr double kZeroDrawnAt = 1e-3;
 
 struct Ablation {
-  std::vector<Curve> curves;  ///< one a metric
+  std::vector<Curve> curves;  ///< one per metric
   bool has_zero = false;
 };
 
@@ -258,7 +226,7 @@ Canvas ablation_chart(const std::string& name, Ablation ablation) {
                     true);
 }
 
-void add_point(Ablation& ablation, double at, Task task, const json& row) {
+void add_point(Ablation& ablation, double at, Task task, const Row& row) {
   const auto& metrics = ablated_metrics(task);
   ablation.curves.resize(metrics.size());
   if (at == 0) ablation.has_zero = true;
@@ -278,14 +246,14 @@ std::string family_of(const std::string& method) {
   return method == "classical" || method == "direct" ? "without a network" : "other methods";
 }
 
-void draw_scatter(const std::vector<Entry>& entries, const json& report, const std::string& metric, Task task,
+void draw_scatter(const std::vector<Entry>& entries, const Report& report, const std::string& metric, Task task,
                   const fs::path& out) {
   std::vector<ScatterSeries> series = {{"PIDDM"}, {"other methods"}, {"without a network"}};
   for (size_t i = 0; i < entries.size(); ++i) {
-    const auto& row = report.at("rows").at(i);
-    if (entries[i].task != task || !row.contains("metrics")) continue;
+    const auto& row = report.rows.at(i);
+    if (entries[i].task != task || !row.result.done()) continue;
     const double value = metric_of(row, metric);
-    const auto of_family = [&](const ScatterSeries& s) { return s.name == family_of(label(entries[i], "method")); };
+    const auto of_family = [&](const ScatterSeries& s) { return s.name == family_of(entries[i].labels.method); };
     std::find_if(series.begin(), series.end(), of_family)
         ->points.push_back({row_name(entries[i]), metric_of(row, "seconds_per_sample"), std::max(value, kLeastShown), 0,
                             value < kLeastShown ? 0 : error_of(row, metric)});
@@ -293,39 +261,64 @@ void draw_scatter(const std::vector<Entry>& entries, const json& report, const s
   std::erase_if(series, [](const ScatterSeries& s) { return s.points.empty(); });
   if (series.empty()) return;
   const auto title = fmt::format("{}: {} against wall time", task_name(task), metric);
-  write_both(scatter_chart(series, title, "seconds a sample", metric + kLeastNote,
+  write_both(scatter_chart(series, title, "seconds per sample", metric + kLeastNote,
                            {.log_x = true, .log_y = true, .frontier = true}),
              out, "pareto-" + task_name(task));
 }
 
 }  // namespace
 
-void draw_generation(Workbench& bench, const std::vector<Entry>& entries, const json& report, const fs::path& out) {
+void draw_sample_sheet(Workbench& bench, const std::vector<Entry>& entries, const std::string& name,
+                       const fs::path& file) {
+  const auto drawn = kept_fields(bench, entries, name, Task::generate);
+  if (drawn.names.empty()) return;
+  const auto& experiment = experiment_of(entries, name);
+  const auto pde = make_pde(experiment.pde);
+  const auto truth = bench.held_out(experiment);
+  std::vector<Tensor> judged;
+  for (const auto& tensors : drawn.tensors) judged.push_back(tensors.at("x")[0]);
+  const auto colors = sample_colors(truth, judged, *pde);
+  const auto row_of = [&](const Tensor& samples) {
+    std::vector<Panel> row;
+    for (int64_t i = 0; i < std::min(kSamplesInARow, samples.size(0)); ++i)
+      for (auto& panel : sample_panels(samples[i], *pde, colors)) row.push_back(std::move(panel));
+    return row;
+  };
+  std::vector<std::vector<Panel>> rows = {row_of(truth)};
+  Names labels = {"true data"};
+  labels.insert(labels.end(), drawn.names.begin(), drawn.names.end());
+  for (const auto& tensors : drawn.tensors) rows.push_back(row_of(tensors.at("x")));
+  contact_sheet(rows, "Samples of " + name + ": channels and residual R (one scale)", labels).write_png(file);
+}
+
+void draw_generation(Workbench& bench, const std::vector<Entry>& entries, const Report& report, const fs::path& out) {
   draw_pde_errors(entries, report, out);
-  for (const auto& pde : values_of(entries, "pde")) draw_sample_sheet(bench, entries, pde, out);
+  for (const auto& pde : values_of(entries, &Labels::pde))
+    draw_sample_sheet(bench, entries, pde, out / ("samples-" + pde + ".png"));
 }
 
-void draw_tasks(Workbench& bench, const std::vector<Entry>& entries, const json& report, const fs::path& out) {
+void draw_tasks(Workbench& bench, const std::vector<Entry>& entries, const Report& report, const fs::path& out) {
   draw_task_errors(entries, report, out);
-  for (const auto& pde : values_of(entries, "pde"))
-    for (const auto& task : values_of(entries, "task")) draw_task_sheet(bench, entries, pde, parse_task(task), out);
+  for (const auto& pde : values_of(entries, &Labels::pde))
+    for (const auto& task : values_of(entries, &Labels::task))
+      draw_task_sheet(bench, entries, pde, parse_task(task), out);
 }
 
-void draw_ablation(Workbench&, const std::vector<Entry>& entries, const json& report, const fs::path& out) {
+void draw_ablation(Workbench&, const std::vector<Entry>& entries, const Report& report, const fs::path& out) {
   Names order;
   std::map<std::string, Ablation> ablations;
   for (size_t i = 0; i < entries.size(); ++i) {
-    const auto [name, value] = parsed_setting(label(entries[i], "setting"));
+    const auto [name, value] = parsed_setting(entries[i].labels.setting);
     append_new(order, name);
-    add_point(ablations[name], value, entries[i].task, report.at("rows").at(i));
+    add_point(ablations[name], value, entries[i].task, report.rows.at(i));
   }
   std::vector<Canvas> charts;
   for (const auto& name : order) charts.push_back(ablation_chart(name, ablations.at(name)));
   if (!charts.empty()) write_both(arrange_pictures(charts, static_cast<int>(charts.size())), out, "ablation");
 }
 
-void draw_forward(Workbench& bench, const std::vector<Entry>& entries, const json&, const fs::path& out) {
-  const auto name = label(entries.front(), "pde");
+void draw_forward(Workbench& bench, const std::vector<Entry>& entries, const Report&, const fs::path& out) {
+  const auto name = entries.front().labels.pde;
   const auto drawn = kept_fields(bench, entries, name, Task::forward);
   if (drawn.names.empty()) return;
   const auto pde = make_pde(entries.front().experiment.pde);
@@ -344,7 +337,7 @@ void draw_forward(Workbench& bench, const std::vector<Entry>& entries, const jso
   contact_sheet(rows, "Forward problem of " + name, labels).write_png(out / "forward.png");
 }
 
-void draw_pareto(Workbench&, const std::vector<Entry>& entries, const json& report, const fs::path& out) {
+void draw_pareto(Workbench&, const std::vector<Entry>& entries, const Report& report, const fs::path& out) {
   draw_scatter(entries, report, "solution_error", Task::generate, out);
   draw_scatter(entries, report, "mse_u", Task::forward, out);
 }

@@ -1,9 +1,9 @@
-#include "piddm/tables/table_merge.h"
+#include "piddm/tables/merge.h"
 
 #include <algorithm>
 
-#include "piddm/tables/table_options.h"
-#include "piddm/tables/table_report.h"
+#include "piddm/tables/options.h"
+#include "piddm/tables/report_files.h"
 #include "tests/testing.h"
 
 namespace piddm {
@@ -25,9 +25,16 @@ json tiny_report(const std::string& pde, const std::vector<std::string>& methods
   return report;
 }
 
+/// By way of their files.
+json merged_of(const std::vector<json>& reports) {
+  std::vector<Report> read;
+  for (const auto& report : reports) read.push_back(report_from(report, "report.json"));
+  return to_json(merge_reports(read));
+}
+
 TEST(TableMerge, LaterRowsWin) {
-  const auto merged = merge_reports({tiny_report("darcy", {"teacher", "eci"}, 1),
-                                     tiny_report("poisson", {"teacher"}, 2), tiny_report("darcy", {"eci"}, 3)});
+  const auto merged = merged_of({tiny_report("darcy", {"teacher", "eci"}, 1), tiny_report("poisson", {"teacher"}, 2),
+                                 tiny_report("darcy", {"eci"}, 3)});
   ASSERT_EQ(merged.at("rows").size(), 3u);
   EXPECT_EQ(merged.at("rows")[0].at("metrics").at("pde_error"), 1);
   EXPECT_EQ(merged.at("rows")[1].at("metrics").at("pde_error"), 3);
@@ -36,17 +43,16 @@ TEST(TableMerge, LaterRowsWin) {
   EXPECT_EQ(merged.at("floors").size(), 2u);
   EXPECT_EQ(merged.at("merged").size(), 3u);
   EXPECT_EQ(merged.at("merged")[1].at("machine").at("cpu"), "poisson");
-  EXPECT_EQ(table_of(merged).num_rows(), 3u);
+  EXPECT_EQ(table_of(report_from(merged, "merged")).num_rows(), 3u);
   auto other = tiny_report("darcy", {"teacher"}, 1);
   other["experiment"] = "table-compute";
-  EXPECT_ERROR(merge_reports({tiny_report("darcy", {"teacher"}, 1), other}), ExitCode::usage,
+  EXPECT_ERROR(merged_of({tiny_report("darcy", {"teacher"}, 1), other}), ExitCode::usage,
                "a report of table-generative and one of table-compute");
-  EXPECT_ERROR(merge_reports({}), ExitCode::usage, "at least one report");
+  EXPECT_ERROR(merged_of({}), ExitCode::usage, "at least one report");
 }
 
 TEST(TableMerge, ColumnsAreThoseOfTheTableNow) {
-  const auto columns =
-      merge_reports({tiny_report("darcy", {"teacher"}, 1)}).at("columns").get<std::vector<std::string>>();
+  const auto columns = merged_of({tiny_report("darcy", {"teacher"}, 1)}).at("columns").get<std::vector<std::string>>();
   const auto ratio = std::find(columns.begin(), columns.end(), "pde_error_ratio");
   ASSERT_NE(ratio, columns.end());
   EXPECT_EQ(*(ratio - 1), "pde_error");
@@ -54,8 +60,8 @@ TEST(TableMerge, ColumnsAreThoseOfTheTableNow) {
 }
 
 TEST(TableMerge, ARowSaysWhichReportItIsFrom) {
-  const auto two = merge_reports({tiny_report("darcy", {"teacher", "eci"}, 1), tiny_report("poisson", {"eci"}, 2)});
-  const auto merged = merge_reports({tiny_report("burgers", {"eci"}, 3), two});
+  const auto two = merged_of({tiny_report("darcy", {"teacher", "eci"}, 1), tiny_report("poisson", {"eci"}, 2)});
+  const auto merged = merged_of({tiny_report("burgers", {"eci"}, 3), two});
   ASSERT_EQ(merged.at("merged").size(), 3u);
   for (const auto& row : merged.at("rows")) {
     const auto& part = merged.at("merged").at(row.at("part").get<size_t>());
@@ -64,8 +70,8 @@ TEST(TableMerge, ARowSaysWhichReportItIsFrom) {
 }
 
 TEST(TableMerge, RowsAreGroupedByTheirLabels) {
-  const auto merged = merge_reports({tiny_report("darcy", {"piddm-1"}, 1), tiny_report("poisson", {"piddm-1"}, 1),
-                                     tiny_report("poisson", {"teacher"}, 1), tiny_report("darcy", {"teacher"}, 1)});
+  const auto merged = merged_of({tiny_report("darcy", {"piddm-1"}, 1), tiny_report("poisson", {"piddm-1"}, 1),
+                                 tiny_report("poisson", {"teacher"}, 1), tiny_report("darcy", {"teacher"}, 1)});
   std::vector<std::string> order;
   for (const auto& row : merged.at("rows"))
     order.push_back(row.at("labels").at("pde").get<std::string>() + " " +
@@ -73,22 +79,33 @@ TEST(TableMerge, RowsAreGroupedByTheirLabels) {
   EXPECT_THAT(order, ElementsAre("darcy piddm-1", "darcy teacher", "poisson piddm-1", "poisson teacher"));
 }
 
-TEST(TableMerge, RatiosOfThePaperAreTakenAnewToo) {
+TEST(TableMerge, RatiosOfThePaperAreTakenAgainToo) {
   auto teacher = tiny_report("darcy", {"teacher"}, 1), eci = tiny_report("darcy", {"eci"}, 1);
   teacher["rows"][0]["paper"] = {{"pde_error", 2.0}};
   eci["rows"][0]["paper"] = {{"pde_error", 5.0}};
-  const auto merged = merge_reports({teacher, eci});
+  const auto merged = merged_of({teacher, eci});
   EXPECT_EQ(merged.at("rows")[1].at("paper").at("pde_error_ratio"), 2.5);
+}
+
+TEST(TableMerge, ReadsReportsOfEarlierVersions) {
+  auto old = tiny_report("darcy", {"teacher"}, 1);
+  old["options"] = {{"samples", 64}, {"dflow_samples", 4}, {"cases", 8}, {"dflow_cases", 2}, {"seeds", {0}}};
+  old["rows"][0]["paper"] = {{"pde", "darcy"}, {"method", "teacher"}, {"pde_error", 2.0}, {"doubtful", "too good"}};
+  const auto report = report_from(old, "old.json");
+  EXPECT_THAT(report.sizes, ::testing::HasSubstr("64 samples per method (4 of D-Flow)"));
+  EXPECT_EQ(report.rows[0].paper->doubtful, "too good");
+  EXPECT_EQ(report.rows[0].paper->metrics.at("pde_error"), 2.0);
+  EXPECT_ERROR(report_from({{"rows", 1}}, "other.json"), ExitCode::data, "other.json: not the report of a table");
 }
 
 TEST(TableMerge, ScalesAreNotMixed) {
   auto smoke = tiny_report("darcy", {"teacher"}, 1), paper = smoke, older = smoke;
   smoke["scale"] = "smoke";
   paper["scale"] = "paper";
-  EXPECT_ERROR(merge_reports({older, smoke, paper}), ExitCode::usage, "a report of scale smoke and one of scale paper");
-  EXPECT_EQ(merge_reports({older, paper}).at("scale"), "paper");
-  EXPECT_EQ(merge_reports({smoke, older}).at("scale"), "smoke");
-  EXPECT_FALSE(merge_reports({older}).contains("scale"));
+  EXPECT_ERROR(merged_of({older, smoke, paper}), ExitCode::usage, "a report of scale smoke and one of scale paper");
+  EXPECT_EQ(merged_of({older, paper}).at("scale"), "paper");
+  EXPECT_EQ(merged_of({smoke, older}).at("scale"), "smoke");
+  EXPECT_FALSE(merged_of({older}).contains("scale"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "piddm/tables/table_options.h"
+#include "piddm/tables/options.h"
 
 #include "piddm/core/config.h"
 
@@ -10,7 +10,7 @@ constexpr int64_t kSnapshots = 5;
 
 TableOptions smoke() {
   TableOptions o;
-  o.samples = 64, o.cases = 4, o.dflow_samples = 4, o.dflow_cases = 2, o.starts = 2;
+  o.samples = 64, o.cases = 4, o.slow_samples = 4, o.slow_cases = 2, o.starts = 2;
   o.judge = {.held_out = 128, .solved = 16, .resamples = 20};
   o.preset = "-32";
   o.experiment = parse_toml(R"(
@@ -60,7 +60,7 @@ json methods_on_a_gpu() {
 TableOptions small() {
   TableOptions o;
   o.by_method = methods_on_a_gpu();
-  o.samples = 512, o.cases = 32, o.dflow_samples = 32, o.dflow_cases = 8, o.starts = 4;
+  o.samples = 512, o.cases = 32, o.slow_samples = 32, o.slow_cases = 8, o.starts = 4;
   o.judge = {.held_out = 1024, .solved = 64, .resamples = 100};
   o.experiment = parse_toml(R"(
     data = { n = 8192 }

@@ -1,0 +1,125 @@
+#include "piddm/tables/report.h"
+
+#include <algorithm>
+
+namespace piddm {
+
+namespace {
+
+constexpr const char* kError = "pde_error";
+
+json row_json(const Row& row) {
+  json out = {{"labels", to_json(row.labels)}, {"count", row.count}};
+  if (row.seeds) out["seeds"] = *row.seeds;
+  if (row.part) out["part"] = *row.part;
+  if (!row.result.done()) {
+    out.update(to_json(row.result));
+  } else {
+    out["metrics"] = row.result.metrics.to_json();
+    if (!row.deviation.empty()) out["deviation"] = row.deviation.to_json();
+    if (!row.result.intervals.empty()) out["intervals"] = to_json(row.result.intervals);
+  }
+  out["paper"] = nullptr;
+  if (!row.paper) return out;
+  out["paper"] = row.paper->metrics.to_json();
+  if (!row.paper->doubtful.empty()) out["paper"]["doubtful"] = row.paper->doubtful;
+  return out;
+}
+
+template <class T>
+std::optional<T> optional_from(const json& object, const char* key) {
+  const auto found = object.find(key);
+  return found == object.end() ? std::nullopt : std::optional(found->get<T>());
+}
+
+Row row_from(const json& object) {
+  const json none = json::object();
+  Row row{.labels = labels_from(object.at("labels")), .result = result_from(object)};
+  row.count = object.value("count", int64_t{0});
+  row.result.metrics = Numbers(object.value("metrics", none));
+  row.deviation = Numbers(object.value("deviation", none));
+  row.seeds = optional_from<int64_t>(object, "seeds");
+  row.part = optional_from<size_t>(object, "part");
+  if (const auto& paper = object.value("paper", json()); paper.is_object())
+    row.paper = PaperRow{Numbers(paper), paper.value("doubtful", "")};
+  return row;
+}
+
+/// Of reports that were written before they had the sentence.
+std::string sizes_from(const json& options) {
+  if (!options.contains("dflow_samples")) return "";
+  const auto number = [&](const char* key) { return options.at(key).dump(); };
+  return fmt::format("{} samples per method ({} of D-Flow), {} cases per task ({} of D-Flow), seeds {}",
+                     number("samples"), number("dflow_samples"), number("cases"), number("dflow_cases"),
+                     number("seeds"));
+}
+
+/// The metrics of a row, or what the paper has in their place.
+using Side = Numbers* (*)(Row&);
+Numbers* our_side(Row& row) { return &row.result.metrics; }
+Numbers* paper_side(Row& row) { return row.paper ? &row.paper->metrics : nullptr; }
+
+void add_ratios(std::vector<Row>& rows, const std::string& reference, Side side,
+                const std::map<std::string, Numbers>& floors) {
+  const auto above_floor = [&](Row& row) -> std::optional<double> {
+    const auto* numbers = side(row);
+    const auto error = numbers ? numbers->find(kError) : std::nullopt;
+    if (!error) return {};
+    const auto floor = floors.find(row.labels.pde);
+    return *error - (floor == floors.end() ? 0 : floor->second.find(kError).value_or(0));
+  };
+  for (auto& row : rows) {
+    auto wanted = row.labels;
+    wanted.method = reference;
+    const auto other = std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return r.labels == wanted; });
+    if (other == rows.end()) continue;
+    const auto ours = above_floor(row), theirs = above_floor(*other);
+    if (ours && theirs) side(row)->set("pde_error_ratio", *ours / *theirs);
+  }
+}
+
+}  // namespace
+
+json to_json(const Report& report) {
+  json out = {{"experiment", report.experiment}, {"summary", report.summary}, {"reading", report.reading},
+              {"caveat", report.caveat},         {"columns", report.columns}, {"rows", json::array()},
+              {"floors", json::object()},        {"sizes", report.sizes},     {"options", report.options}};
+  for (const auto& row : report.rows) out["rows"].push_back(row_json(row));
+  for (const auto& [pde, floor] : report.floors) out["floors"][pde] = floor.to_json();
+  if (!report.scale.empty()) out["scale"] = report.scale;
+  out["seconds"] = report.seconds;
+  out["machine"] = report.machine;
+  if (report.entries) out["entries"] = *report.entries;
+  if (!report.merged.empty()) out["merged"] = report.merged;
+  return out;
+}
+
+Report report_from(const json& object, const std::string& origin) {
+  try {
+    Report report{.experiment = object.at("experiment"),
+                  .summary = object.at("summary"),
+                  .reading = object.value("reading", ""),
+                  .caveat = object.value("caveat", ""),
+                  .scale = object.value("scale", ""),
+                  .columns = object.at("columns"),
+                  .options = object.at("options"),
+                  .machine = object.at("machine"),
+                  .seconds = object.value("seconds", 0.0),
+                  .entries = optional_from<size_t>(object, "entries"),
+                  .merged = object.value("merged", json::array())};
+    report.sizes = object.value("sizes", sizes_from(report.options));
+    for (const auto& row : object.at("rows")) report.rows.push_back(row_from(row));
+    for (const auto& [pde, floor] : object.at("floors").items()) report.floors[pde] = Numbers(floor);
+    return report;
+  } catch (const json::exception& error) {
+    throw DataError("{}: not the report of a table: {}", origin, error.what());
+  }
+}
+
+void add_ratios(Report& report, const std::string& reference) {
+  if (reference.empty()) return;
+  add_ratios(report.rows, reference, our_side, report.floors);
+  add_ratios(report.rows, reference, paper_side, {});
+}
+
+}  // namespace piddm

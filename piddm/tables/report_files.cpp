@@ -1,0 +1,165 @@
+#include "piddm/tables/report_files.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "piddm/core/json_text.h"
+#include "piddm/files/atomic_file.h"
+
+namespace piddm {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Of these larger is not worse, so none is best.
+const std::set<std::string> kCounts = {"nfe", "backward", "training_seconds"};
+
+struct Column {
+  std::string metric;
+  bool paper;
+};
+
+std::string cell(const Row& row, const Column& column) {
+  if (column.paper) {
+    const auto value = row.paper ? row.paper->metrics.find(column.metric) : std::nullopt;
+    return value ? format_number(*value) + (row.paper->doubtful.empty() ? "" : "?") : "";
+  }
+  const auto value = row.metric(column.metric), deviation = row.deviation.find(column.metric);
+  if (!value) return "";
+  return format_number(*value) + (deviation ? " ± " + format_number(*deviation) : "");
+}
+
+std::vector<Column> columns_of(const Report& report) {
+  std::vector<Column> out;
+  for (const auto& metric : report.columns)
+    for (const Column& column : {Column{metric, false}, {metric, true}})
+      if (std::any_of(report.rows.begin(), report.rows.end(), [&](const Row& r) { return !cell(r, column).empty(); }))
+        out.push_back(column);
+  return out;
+}
+
+struct Label {
+  std::string name;
+  std::string Labels::*value;
+};
+const std::vector<Label> kLabels = {
+    {"pde", &Labels::pde}, {"task", &Labels::task}, {"method", &Labels::method}, {"setting", &Labels::setting}};
+
+/// Those that tell rows apart; methods always.
+std::vector<Label> labels_in(const Report& report) {
+  std::vector<Label> out;
+  for (const auto& label : kLabels) {
+    std::set<std::string> values;
+    for (const auto& row : report.rows) values.insert(row.labels.*label.value);
+    if (values.size() > 1 || label.value == &Labels::method) out.push_back(label);
+  }
+  return out;
+}
+
+/// Marks the smallest value of each metric among rows of the same PDE and task.
+void emphasise_best(Table& table, const Report& report, const std::vector<Column>& columns, size_t first_column) {
+  for (size_t c = 0; c < columns.size(); ++c) {
+    if (columns[c].paper || kCounts.contains(columns[c].metric)) continue;
+    std::map<std::pair<std::string, std::string>, std::pair<double, size_t>> best;
+    for (size_t i = 0; i < report.rows.size(); ++i) {
+      const auto value = report.rows[i].metric(columns[c].metric);
+      if (!value) continue;
+      const std::pair group(report.rows[i].labels.pde, report.rows[i].labels.task);
+      const auto found = best.find(group);
+      if (found == best.end() || *value < found->second.first) best[group] = {*value, i};
+    }
+    for (const auto& [group, winner] : best) table.emphasise(winner.second, first_column + c);
+  }
+}
+
+std::string remarks_of(const Report& report) {
+  std::string text;
+  for (const auto& row : report.rows) {
+    const auto name = row.labels.text();
+    if (row.seeds) text += fmt::format("- {}: {} seeds so far\n", name, *row.seeds);
+    if (!row.result.refused.empty()) text += fmt::format("- {}: refused: {}\n", name, row.result.refused);
+    if (!row.result.failed.empty()) text += fmt::format("- {}: failed: {}\n", name, row.result.failed);
+    if (row.paper && !row.paper->doubtful.empty())
+      text += fmt::format("- {}: the paper's row is doubtful: {}\n", name, row.paper->doubtful);
+  }
+  return text;
+}
+
+std::string floors_text(const Report& report) {
+  std::string text;
+  for (const auto& [pde, floor] : report.floors) {
+    text += fmt::format("- floor of {}:", pde);
+    for (const char* metric : {"mmse", "smse", "swd", "apdd", "frechet_teacher", "pde_error"})
+      if (const auto value = floor.find(metric)) text += fmt::format(" {} {}", metric, format_number(*value));
+    text += "\n";
+  }
+  return text;
+}
+
+std::string notes_of(const Report& report) {
+  auto text = fmt::format("{}\n\n- {}\n", report.reading, report.sizes);
+  if (!report.caveat.empty()) text += "- paper: " + report.caveat + "\n";
+  return text + floors_text(report) + remarks_of(report);
+}
+
+std::string title_of(const Report& report) { return fmt::format("{} ({})", report.experiment, report.summary); }
+
+}  // namespace
+
+Table table_of(const Report& report) {
+  const auto labels = labels_in(report);
+  const auto columns = columns_of(report);
+  std::vector<std::string> header;
+  for (const auto& label : labels) header.push_back(label.name);
+  for (const auto& [metric, paper] : columns)
+    header.push_back(!paper ? metric : header.back() == metric ? "paper" : "paper's " + metric);
+  std::vector<Align> align(header.size(), Align::right);
+  std::fill_n(align.begin(), labels.size(), Align::left);
+  Table table(header, align);
+  for (const auto& row : report.rows) {
+    std::vector<std::string> cells;
+    cells.reserve(header.size());
+    for (const auto& label : labels) cells.push_back(row.labels.*label.value);
+    for (const auto& column : columns) cells.push_back(cell(row, column));
+    table.add_row(cells);
+  }
+  emphasise_best(table, report, columns, labels.size());
+  return table;
+}
+
+std::string format_report(const Report& report) { return table_of(report).text() + "\n" + notes_of(report); }
+
+void write_report(const Report& report, const fs::path& out) {
+  fs::create_directories(out);
+  const auto table = table_of(report);
+  write_file_atomically(out / "report.json", to_json(report).dump(2) + "\n");
+  write_file_atomically(out / "table.csv", table.csv());
+  write_file_atomically(out / "table.tex", table.latex());
+  write_file_atomically(out / "table.md",
+                        fmt::format("# {}\n\n{}\n{}", title_of(report), table.markdown(), notes_of(report)));
+}
+
+std::optional<Report> read_report(const fs::path& out) {
+  const auto file = out / "report.json";
+  if (!fs::exists(file)) return {};
+  return report_from(parse_json(read_file(file, 64 << 20), file.string()), file.string());
+}
+
+ReportSection report_section(const Report& report, const fs::path& folder) {
+  ReportSection section{.id = report.experiment,
+                        .title = title_of(report),
+                        .text = notes_of(report),
+                        .tables = {{table_of(report)}},
+                        .details = {{"options", report.options}, {"machine", report.machine}}};
+  std::set<fs::path> pictures;  // the SVG of a picture, else its PNG
+  for (const auto& file : fs::directory_iterator(folder))
+    if (file.path().extension() == ".svg" ||
+        (file.path().extension() == ".png" && !fs::exists(fs::path(file.path()).replace_extension(".svg"))))
+      pictures.insert(file.path());
+  for (const auto& picture : pictures) section.pictures.push_back({picture, picture.stem().string()});
+  return section;
+}
+
+}  // namespace piddm

@@ -1,0 +1,25 @@
+#pragma once
+// A report (report.h) as text, as files and as a section of the HTML page.
+
+#include "piddm/tables/html_report.h"
+#include "piddm/tables/report.h"
+
+namespace piddm {
+
+/// Ours, the paper's beside it where it has the number, multiples of the reference method's pde_error; best values of
+/// each group emphasised.
+Table table_of(const Report& report);
+
+/// For a terminal: table, floors, refusals, how to read it.
+std::string format_report(const Report& report);
+
+/// report.json, table.md, table.csv, table.tex in `out`.
+void write_report(const Report& report, const std::filesystem::path& out);
+
+/// OUT/report.json; nothing where there is none.
+std::optional<Report> read_report(const std::filesystem::path& out);
+
+/// The report in `folder` with the pictures beside it.
+ReportSection report_section(const Report& report, const std::filesystem::path& folder);
+
+}  // namespace piddm
