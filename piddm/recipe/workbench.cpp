@@ -273,7 +273,7 @@ json Workbench::floor(const Experiment& experiment, int64_t n) {
   const auto step =
       recipe_.step("floor " + experiment.pde.name, {{"n", n}, {"seed", seed}, {"judge", write_fields(options_)}},
                    inputs, [&](const fs::path& folder) {
-                     const auto floor = judge_of({.experiment = experiment}).floor(n, seed);
+                     const json floor = judge_of({.experiment = experiment}).floor(n, seed);
                      write_file_atomically(folder / "metrics.json", floor.dump(2) + "\n");
                    });
   return step.done ? read_step(step, "metrics.json") : json();

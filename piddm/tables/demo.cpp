@@ -149,7 +149,7 @@ class Demo {
       const auto solved =
           PiddmMethod(model, experiment_.solve).solve(observation, static_cast<uint64_t>(experiment_.seed));
       write_safetensors(folder / "solved.safetensors", {{"x", solved.x}, {"truth", truth}, {"mask", observation.mask}});
-      write_file_atomically(folder / "metrics.json", judge_->task(solved, truth, observation).dump(2) + "\n");
+      write_file_atomically(folder / "metrics.json", json(judge_->task(solved, truth, observation)).dump(2) + "\n");
     });
     folders_[name] = result.folder;
     return read_json(result.folder / "metrics.json");
@@ -160,7 +160,7 @@ class Demo {
         "floor", {{"n", options_.samples}, {"seed", experiment_.seed}}, {held_out}, [&](const fs::path& folder) {
           write_file_atomically(
               folder / "metrics.json",
-              judge_->floor(options_.samples, static_cast<uint64_t>(experiment_.seed)).dump(2) + "\n");
+              json(judge_->floor(options_.samples, static_cast<uint64_t>(experiment_.seed))).dump(2) + "\n");
         });
     return read_json(result.folder / "metrics.json");
   }
