@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace piddm::cli {
+namespace piddm::bench {
 
 namespace {
 
@@ -86,8 +86,8 @@ Cost least_cost(const BenchCase& c) {
   if (c.what == "input-gradient" || c.what == "latent-optimisation") return forward + backward_cost(c, false);
   const auto both = forward + backward_cost(c, true);
   if (c.what == "train") return both;
-  const auto p = parts_of(
-      c);  // a step reads five numbers a parameter and writes four; the batch: x0 in, x_t and target out, target in
+  const auto p = parts_of(c);
+  // A step reads five numbers per parameter and writes four; the batch: x0 in, x_t and target out, target in.
   return both + Cost{0, 36 * p.parameters + 16 * p.field};
 }
 
@@ -100,4 +100,4 @@ double composed_bytes(const BenchCase& c) {
   return 4 * points * ((keeps ? static_cast<double>(o.layers) : 1.0) * of_layer + hidden);
 }
 
-}  // namespace piddm::cli
+}  // namespace piddm::bench

@@ -5,7 +5,7 @@
 #include "piddm/core/precision.h"
 #include "piddm/model/fno.h"
 
-namespace piddm::cli {
+namespace piddm::bench {
 
 /// One thing to measure.
 ///   spectral  forward, train             one layer of the FNO, y = gelu(K x + W x + b)
@@ -32,10 +32,10 @@ struct Cost {
 };
 
 /// Fewest floating-point operations (truncated transforms as real matrix products) and fewest bytes (parameters once,
-/// input, output, every activation written once and read once a layer, in the storage width of the precision).
+/// input, output, every activation written once and read once per layer, in the storage width of the precision).
 Cost least_cost(const BenchCase& c);
 
 /// Memory that the composed form takes, about; to skip what cannot fit.
 double composed_bytes(const BenchCase& c);
 
-}  // namespace piddm::cli
+}  // namespace piddm::bench

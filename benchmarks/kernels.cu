@@ -74,85 +74,98 @@ class Table {
   std::string only_;
 };
 
-void run(int batch, Precision p, const std::string& only) {
-  const Table table(p, only);
-  const int64_t rows = int64_t{batch} * kHeight, line = int64_t{kModes2} * kChannels,
-                across = int64_t{batch} * kChannels;
-  const size_t activation = rows * kWidth * kChannels, words = rows * line * 2, modes = kModes1 * kModes2 * across * 2;
-  const size_t mixing = size_t{kModes1} * kModes2 * 2 * kChannels * kChannels;
+/// Sizes and random contents of everything the kernels read and write.
+struct Buffers {
+  explicit Buffers(int samples, Precision precision) : batch(samples), p(precision) {}
+
+  int batch;
+  Precision p;
+  int64_t rows = int64_t{batch} * kHeight, line = int64_t{kModes2} * kChannels, across = int64_t{batch} * kChannels;
+  size_t activation = rows * kWidth * kChannels, words = rows * line * 2, modes = kModes1 * kModes2 * across * 2,
+         mixing = size_t{kModes1} * kModes2 * 2 * kChannels * kChannels;
   void *h = stored(p, activation), *z = stored(p, activation), *word = stored(p, words, .1f),
-       *m0 = stored(p, modes, .1f), *m1 = stored(p, modes, .1f), *narrow = stored(p, batch * kPoints * kNarrow),
-       *small = stored(p, 16 * kHidden, .3f), *wide = stored(p, kHidden * kChannels, .1f),
-       *skip = stored(p, kChannels * kChannels, .1f), *basis = stored(p, 1 << 16, .01f);
+       *m0 = stored(p, modes, .1f), *m1 = stored(p, modes, .1f), *narrow = stored(p, batch*kPoints*kNarrow),
+       *small = stored(p, 16 * kHidden, .3f), *wide = stored(p, kHidden*kChannels, .1f),
+       *skip = stored(p, kChannels*kChannels, .1f), *basis = stored(p, 1 << 16, .01f);
   float *x = floats(batch * kFields * kPoints), *y = floats(batch * kFields * kPoints), *grid = floats(2 * kPoints),
         *bias1 = floats(size_t(batch) * kHidden), *bias = floats(kHidden), *weight = floats(mixing, .1f),
         *dweight = floats(mixing), *sums = floats(size_t{1024} * kHidden * kChannels),
         *small_sums = floats(size_t{1024} * kHidden * 16), *bias_sums = floats(size_t(batch) * 8 * kHidden);
+};
 
-  table.row("interleave", double(batch * kPoints * kNarrow), 4. * batch * kFields * kPoints, [&] {
-    interleave(p, {batch, kFields, 2, kNarrow, kPoints, x, grid, narrow}, nullptr);
+void run_forward(const Table& table, const Buffers& b) {
+  table.row("interleave", double(b.batch * kPoints * kNarrow), 4. * b.batch * kFields * kPoints, [&] {
+    interleave(b.p, {b.batch, kFields, 2, kNarrow, kPoints, b.x, b.grid, b.narrow}, nullptr);
   });
-  table.row("lift", double(activation), 0, [&] {
-    lift(p, {batch, kNarrow, kHidden, kChannels, kPoints, true, narrow, bias1, bias, small, wide, h}, nullptr);
+  table.row("lift", double(b.activation), 0, [&] {
+    lift(b.p, {b.batch, kNarrow, kHidden, kChannels, kPoints, true, b.narrow, b.bias1, b.bias, b.small, b.wide, b.h},
+         nullptr);
   });
-  table.row("analyse", double(activation + words), 0, [&] {
-    analyse(p, {rows, kWidth, kChannels, kModes2, 1e-3f, h, basis, word}, nullptr);
+  table.row("analyse", double(b.activation + b.words), 0, [&] {
+    analyse(b.p, {b.rows, kWidth, kChannels, kModes2, 1e-3f, b.h, b.basis, b.word}, nullptr);
   });
-  table.row("to modes", double(words + modes), 0, [&] {
-    transform(p,
-              {batch, kModes2, kChannels, kHeight, kModes1, line, kHeight * line, kChannels, kModes2 * across,
-               kChannels, across, word, basis, m0},
+  table.row("to modes", double(b.words + b.modes), 0, [&] {
+    transform(b.p,
+              {b.batch, kModes2, kChannels, kHeight, kModes1, b.line, kHeight * b.line, kChannels, kModes2 * b.across,
+               kChannels, b.across, b.word, b.basis, b.m0},
               nullptr);
   });
   for (const bool adjoint : {false, true})
-    table.row(adjoint ? "mix, adjoint" : "mix", 2. * modes, 4. * mixing, [&] {
-      mix(p, {batch, kChannels, kChannels, kModes1, kModes2, 0, kModes2, adjoint, weight, m0, m1}, nullptr);
+    table.row(adjoint ? "mix, adjoint" : "mix", 2. * b.modes, 4. * b.mixing, [&] {
+      mix(b.p, {b.batch, kChannels, kChannels, kModes1, kModes2, 0, kModes2, adjoint, b.weight, b.m0, b.m1}, nullptr);
     });
-  table.row("mix, weights", 2. * modes, 4. * mixing, [&] {
-    mix_gradient(p, {batch, kChannels, kChannels, kModes1, kModes2, 0, kModes2, m0, m1, dweight}, nullptr);
+  table.row("mix, weights", 2. * b.modes, 4. * b.mixing, [&] {
+    mix_gradient(b.p, {b.batch, kChannels, kChannels, kModes1, kModes2, 0, kModes2, b.m0, b.m1, b.dweight}, nullptr);
   });
-  table.row("to grid", double(words + modes), 0, [&] {
-    transform(p,
-              {batch, kModes2, kChannels, kModes1, kHeight, kModes2 * across, kChannels, across, line, kHeight * line,
-               kChannels, m1, basis, word},
+  table.row("to grid", double(b.words + b.modes), 0, [&] {
+    transform(b.p,
+              {b.batch, kModes2, kChannels, kModes1, kHeight, kModes2 * b.across, kChannels, b.across, b.line,
+               kHeight * b.line, kChannels, b.m1, b.basis, b.word},
               nullptr);
   });
-  for (void* next : {word, static_cast<void*>(nullptr)})
-    table.row(next ? "layer" : "layer, last", 2. * activation + (next ? 2. : 1.) * words, 0, [&] {
-      layer_forward(p, {rows, kWidth, kChannels, kModes2, true, 1e-3f, h, word, basis, basis, skip, bias, z, next},
-                    nullptr);
+  for (void* next : {b.word, static_cast<void*>(nullptr)})
+    table.row(next ? "layer" : "layer, last", 2. * b.activation + (next ? 2. : 1.) * b.words, 0, [&] {
+      layer_forward(
+          b.p,
+          {b.rows, kWidth, kChannels, kModes2, true, 1e-3f, b.h, b.word, b.basis, b.basis, b.skip, b.bias, b.z, next},
+          nullptr);
     });
-  table.row("project", double(activation), 0, [&] {
-    project(p, {batch, kHidden, kChannels, kFields, kPoints, h, bias, bias, wide, small, y}, nullptr);
+  table.row("project", double(b.activation), 0, [&] {
+    project(b.p, {b.batch, kHidden, kChannels, kFields, kPoints, b.h, b.bias, b.bias, b.wide, b.small, b.y}, nullptr);
   });
+}
+
+void run_backward(const Table& table, const Buffers& b) {
   for (const bool lifting : {false, true}) {
     const std::string name = lifting ? "lift" : "project";
     const MlpBackward m{lifting,
-                        batch,
+                        b.batch,
                         kNarrow,
                         kHidden,
                         kChannels,
                         kFields,
                         kPoints,
                         lifting,
-                        lifting ? bias1 : bias,
-                        narrow,
-                        h,
-                        small,
-                        wide,
-                        wide,
-                        wide,
-                        lifting ? static_cast<void*>(y) : z,
-                        sums,
-                        small_sums,
-                        bias_sums};
-    table.row(name + ", gradient", (lifting ? 1. : 2.) * activation, 0, [&] { mlp_input_gradient(p, m, nullptr); });
-    table.row(name + ", weights", double(activation), 0, [&] { mlp_weight_gradient(p, m, nullptr); });
+                        lifting ? b.bias1 : b.bias,
+                        b.narrow,
+                        b.h,
+                        b.small,
+                        b.wide,
+                        b.wide,
+                        b.wide,
+                        lifting ? static_cast<void*>(b.y) : b.z,
+                        b.sums,
+                        b.small_sums,
+                        b.bias_sums};
+    table.row(name + ", gradient", (lifting ? 1. : 2.) * b.activation, 0, [&] { mlp_input_gradient(b.p, m, nullptr); });
+    table.row(name + ", weights", double(b.activation), 0, [&] { mlp_weight_gradient(b.p, m, nullptr); });
   }
-  for (float* dskip : {sums, static_cast<float*>(nullptr)})
-    table.row(dskip ? "layer, backward" : "layer, gradient only", 3. * activation + 2. * words, 0, [&] {
-      layer_backward(p, {rows, kWidth, kChannels, kModes2, true, z, h, word, basis, basis, skip, z, word, dskip},
-                     nullptr);
+  for (float* dskip : {b.sums, static_cast<float*>(nullptr)})
+    table.row(dskip ? "layer, backward" : "layer, gradient only", 3. * b.activation + 2. * b.words, 0, [&] {
+      layer_backward(
+          b.p,
+          {b.rows, kWidth, kChannels, kModes2, true, b.z, b.h, b.word, b.basis, b.basis, b.skip, b.z, b.word, dskip},
+          nullptr);
     });
 }
 
@@ -167,9 +180,9 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "bench_kernels [BATCH] [bf16|tf32|fp32] [NAME]\n");
     return 2;
   }
-  piddm::cuda::run(batch,
-                   precision == "bf16"   ? Precision::bf16
-                   : precision == "tf32" ? Precision::tf32
-                                         : Precision::fp32,
-                   argc > 3 ? argv[3] : "");
+  const Precision p = precision == "bf16" ? Precision::bf16 : precision == "tf32" ? Precision::tf32 : Precision::fp32;
+  const piddm::cuda::Table table(p, argc > 3 ? argv[3] : "");
+  const piddm::cuda::Buffers buffers(batch, p);
+  piddm::cuda::run_forward(table, buffers);
+  piddm::cuda::run_backward(table, buffers);
 }

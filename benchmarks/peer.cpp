@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <memory>
 
-namespace piddm::cli {
+namespace piddm::bench {
 
 namespace {
 
@@ -38,19 +38,18 @@ std::string find_python(const PeerCall& call) {
   return "";
 }
 
-json absent(const std::string& why) { return {{"absent", why}}; }
-
 }  // namespace
 
-json call_peer(const PeerCall& call) {
-  if (call.python == "none") return absent("switched off with --python none");
+PeerAnswer call_peer(const PeerCall& call) {
+  if (call.python == "none") return {"switched off with --python none"};
   const auto python = find_python(call);
   if (python.empty())
-    return absent(fmt::format("no {} with {} here", call.python.empty() ? "python3" : call.python, call.module));
+    return {fmt::format("no {} with {} here", call.python.empty() ? "python3" : call.python, call.module)};
   std::string command = call.environment + " " + quoted(python) + " " + quoted(PIDDM_PEERS "/" + call.script);
   for (const auto& argument : call.arguments) command += " " + quoted(argument);
-  const json result = json::parse(output_of(command + " 2>/dev/null"), nullptr, false);
-  return result.is_object() ? result : absent("benchmarks/peers/" + call.script + " is not there or failed");
+  json result = json::parse(output_of(command + " 2>/dev/null"), nullptr, false);
+  if (!result.is_object()) return {"benchmarks/peers/" + call.script + " is not there or failed"};
+  return {"", result};
 }
 
-}  // namespace piddm::cli
+}  // namespace piddm::bench

@@ -1,13 +1,13 @@
 #pragma once
-// Peers: the same work done by other people's software in a Python child process. Scripts lie in benchmarks/peers and
-// print one JSON object.
+// Peers: the same work done by other software in a Python child process. The scripts in benchmarks/peers print one JSON
+// object each.
 
 #include <string>
 #include <vector>
 
 #include "piddm/core/fields.h"
 
-namespace piddm::cli {
+namespace piddm::bench {
 
 struct PeerCall {
   std::string script;                  ///< file name in benchmarks/peers
@@ -17,7 +17,12 @@ struct PeerCall {
   std::string environment;             ///< "NAME=VALUE ...", before the command
 };
 
-/// What the script printed, or {"absent": why there is nothing}.
-json call_peer(const PeerCall& call);
+/// What the script printed, or why there is nothing.
+struct PeerAnswer {
+  std::string absent;  ///< "": it is there
+  json answer = json::object();
+};
 
-}  // namespace piddm::cli
+PeerAnswer call_peer(const PeerCall& call);
+
+}  // namespace piddm::bench

@@ -5,13 +5,12 @@
 #include <fstream>
 #include <limits>
 #include <memory>
-#include <string>
 
 #include "piddm/core/cuda.h"
 #include "piddm/core/interrupt.h"
 #include "piddm/core/stopwatch.h"
 
-namespace piddm::cli {
+namespace piddm::bench {
 
 namespace {
 
@@ -102,13 +101,24 @@ Ceilings measure_ceilings(Precision precision, torch::Device device) {
   return {copy_gbps(device), gemm_tflops(precision, device)};
 }
 
-PeakMemory::PeakMemory(torch::Device device) : device_(device) {
+double quick_gemm_gflops(torch::Device device) {
+  const int64_t n = 768, runs = 8;
+  const auto a = torch::randn({n, n}, torch::device(device)), b = torch::randn({n, n}, torch::device(device));
+  a.matmul(b).sum().item<float>();
+  const Stopwatch watch;
+  Tensor c;
+  for (int64_t i = 0; i < runs; ++i) c = a.matmul(b);
+  c.sum().item<float>();
+  return 2e-9 * static_cast<double>(runs * n * n * n) / watch.seconds();
+}
+
+PeakBytes::PeakBytes(torch::Device device) : device_(device) {
   if (device.is_cpu()) std::ofstream("/proc/self/clear_refs") << "5";  // resets VmHWM
   if constexpr (cuda::kBuilt)
     if (device.is_cuda()) cuda::reset_peak_memory();
 }
 
-std::optional<int64_t> PeakMemory::bytes() const {
+std::optional<int64_t> PeakBytes::bytes() const {
   if (device_.is_cpu()) return proc_bytes("/proc/self/status", "VmHWM");
   if constexpr (cuda::kBuilt) return cuda::peak_memory();
   return std::nullopt;
@@ -128,4 +138,4 @@ Contestant captured(const Contestant& work) {
   return work;
 }
 
-}  // namespace piddm::cli
+}  // namespace piddm::bench

@@ -3,12 +3,17 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "piddm/core/precision.h"
 #include "piddm/core/tensor.h"
 
-namespace piddm::cli {
+namespace piddm::bench {
+
+inline std::string precision_name(Precision precision) {
+  return enum_names(precision).at(static_cast<size_t>(precision));
+}
 
 using Contestant = std::function<void()>;
 
@@ -19,8 +24,8 @@ std::vector<double> take_turns(const std::vector<Contestant>& contestants, int64
 /// What this machine can do at best, measured now.
 struct Ceilings {
   double copy_gbps = 0;  ///< bytes read and written by a large copy
-  double gemm_tflops =
-      0;  ///< a large matrix product in this precision; fp32 on a GPU: or three in tf32, whichever is faster
+  /// A large matrix product in this precision; fp32 on a GPU: or three in tf32, whichever is faster.
+  double gemm_tflops = 0;
 };
 Ceilings measure_ceilings(Precision precision, torch::Device device);
 
@@ -33,14 +38,17 @@ class AllowTf32 {
 
 /// Most memory in use since construction: on a GPU what LibTorch handed out, on the CPU the resident memory of this
 /// process, which contains what is kept for reuse.
-class PeakMemory {
+class PeakBytes {
  public:
-  explicit PeakMemory(torch::Device device);
+  explicit PeakBytes(torch::Device device);
   std::optional<int64_t> bytes() const;  ///< nothing where the system does not say
 
  private:
   torch::Device device_;
 };
+
+/// GFLOP/s of a product of two 768 x 768 matrices in float32: a quick look, for `piddm doctor`.
+double quick_gemm_gflops(torch::Device device);
 
 /// Memory that can be had now, in bytes.
 double available_bytes(torch::Device device);
@@ -48,4 +56,4 @@ double available_bytes(torch::Device device);
 /// `work` recorded as a CUDA graph.
 Contestant captured(const Contestant& work);
 
-}  // namespace piddm::cli
+}  // namespace piddm::bench

@@ -9,7 +9,7 @@
 #include "piddm/train/flow_matching.h"
 #include "piddm/train/gpu_step.h"
 
-namespace piddm::cli {
+namespace piddm::bench {
 
 namespace {
 
@@ -18,6 +18,8 @@ using torch::autograd::grad;
 Tensor noise(const BenchCase& c, int64_t channels) {
   return normal(c.seed, Stream::latents, 0, c.batch, {channels, c.grid, c.grid}).to(c.device);
 }
+
+ProcessPtr bench_process() { return process_registry().at("linear")(); }  // name: the paper's process
 
 Tensor times(const BenchCase& c) { return uniform(c.seed, Stream::time, 0, c.batch, {}).to(c.device); }
 
@@ -77,7 +79,7 @@ class TrainStep {
   TrainStep(const BenchCase& c, SpectralForm form)
       : network_(fresh_network(c, form)),
         adam_(*network_, {}),
-        objective_(*network_, process_registry().at("linear")(), noise(c, c.fno.channels), c.batch, c.seed) {
+        objective_(*network_, bench_process(), noise(c, c.fno.channels), c.batch, c.seed) {
     if (!c.device.is_cuda()) return;
     gpu_.emplace(objective_, adam_, true);
     while (step_ <= GpuStep::kWarmup) (*this)();  // the last of these records the step
@@ -101,24 +103,24 @@ class TrainStep {
   int64_t step_ = 0;
 };
 
-Model darcy_model(const BenchCase& c, const std::shared_ptr<Fno>& network, ModelKind kind) {
+Model bench_model(const BenchCase& c, const std::shared_ptr<Fno>& network, ModelKind kind) {
   Model model;
   model.kind = kind;
-  model.pde = make_pde({.name = "darcy", .grid = c.grid});
-  model.process = process_registry().at("linear")();
+  model.pde = make_pde({.name = "darcy", .grid = c.grid});  // name: the PDE of the paper's tables of costs
+  model.process = bench_process();
   model.normalizer = Normalizer::fit(model.pde->sample(c.seed, 0, 4), model.pde->channels());
   model.network = network;
   return model;
 }
 
 Work teacher_work(const BenchCase& c, const std::shared_ptr<Fno>& network) {
-  const auto model = darcy_model(c, network, ModelKind::teacher);
+  const auto model = bench_model(c, network, ModelKind::teacher);
   const auto e = noise(c, c.fno.channels);
   return {[=, steps = c.euler_steps] { sample_teacher(model, e, {.steps = steps}, ""); }};
 }
 
 Work student_work(const BenchCase& c, const std::shared_ptr<Fno>& network) {
-  const auto student = std::make_shared<Student>(darcy_model(c, network, ModelKind::student));
+  const auto student = std::make_shared<Student>(bench_model(c, network, ModelKind::student));
   const auto e = noise(c, c.fno.channels);
   return {[=] {
             const torch::NoGradGuard no_grad;
@@ -130,7 +132,7 @@ Work student_work(const BenchCase& c, const std::shared_ptr<Fno>& network) {
 /// The task forward: a is known, u is sought.
 Work latent_work(const BenchCase& c, const std::shared_ptr<Fno>& network) {
   const auto method =
-      std::make_shared<PiddmMethod>(darcy_model(c, network, ModelKind::student), PiddmOptions{.batch = c.batch});
+      std::make_shared<PiddmMethod>(bench_model(c, network, ModelKind::student), PiddmOptions{.batch = c.batch});
   const auto observed = noise(c, c.fno.channels), e = (0.5 * observed).set_requires_grad(true);
   auto mask = torch::zeros_like(observed);
   mask.select(1, 1).fill_(1);
@@ -164,4 +166,4 @@ Work WorkShop::make(const BenchCase& c, SpectralForm form) {
   return gradient_work(c, shared);
 }
 
-}  // namespace piddm::cli
+}  // namespace piddm::bench

@@ -8,7 +8,7 @@
 #include "benchmarks/cost.h"
 #include "piddm/core/cuda.h"
 
-namespace piddm::cli {
+namespace piddm::bench {
 
 struct Work {
   std::function<void()> run;
@@ -26,4 +26,4 @@ class WorkShop {
   std::map<std::string, std::shared_ptr<Fno>> networks_;
 };
 
-}  // namespace piddm::cli
+}  // namespace piddm::bench

@@ -1,13 +1,148 @@
-#include "cli/bench.h"
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "benchmarks/data.h"
+#include "benchmarks/network.h"
+#include "cli/command.h"
+#include "piddm/files/atomic_file.h"
 
 namespace piddm::cli {
 
+namespace {
+
+struct NetworkArguments {
+  bench::NetworkOptions options;
+  int64_t modes = 32;
+  std::vector<std::string> precisions;
+  std::string file;
+};
+
+std::vector<Precision> precisions_of(const std::vector<std::string>& chosen, torch::Device device) {
+  const auto known = enum_names(Precision{});
+  if (chosen.empty())
+    return device.is_cuda() ? std::vector{Precision::bf16, Precision::tf32, Precision::fp32}
+                            : std::vector{Precision::fp32};
+  std::vector<Precision> out;
+  for (const auto& name : chosen) {
+    const auto found = std::find(known.begin(), known.end(), name);
+    require<UsageError>(found != known.end(), "--precision: {}", unknown_name_message("value", name, known));
+    out.push_back(static_cast<Precision>(found - known.begin()));
+    require<UsageError>(device.is_cuda() || out.back() == Precision::fp32,
+                        "--precision {}: only on a GPU; the CPU computes in fp32", name);
+  }
+  return out;
+}
+
+void require_at_least(int64_t least, const std::string& name, const std::vector<int64_t>& values) {
+  for (const int64_t n : values) require<UsageError>(n >= least, "--{} {}: must be at least {}", name, n, least);
+}
+
+void check(const NetworkArguments& a) {
+  const auto& o = a.options;
+  require_at_least(1, "repeats", {o.repeats});
+  require_at_least(1, "steps", {o.euler_steps});
+  require<UsageError>(a.modes >= 2 && a.modes % 2 == 0, "--modes {}: must be even and at least 2", a.modes);
+  require_at_least(1, "batch", o.batches);
+  require_at_least(8, "grid", o.grids);
+  require_at_least(1, "channels", {o.fno.channels});
+  require_at_least(1, "width", {o.fno.width});
+  require_at_least(1, "layers", {o.fno.layers});
+  require_at_least(1, "lifting", {o.fno.lifting});
+  require_at_least(1, "projection", {o.fno.projection});
+  if (a.file.empty()) return;
+  const auto folder = std::filesystem::absolute(a.file).parent_path();
+  require<ResourceError>(std::filesystem::is_directory(folder), "--json {}: there is no such folder", a.file);
+}
+
+void run_network(const Context& context, NetworkArguments a) {
+  auto& o = a.options;
+  o.device = context.device();
+  o.seed = context.seed;
+  if (o.batches.empty()) o.batches = bench::default_batches(o.bench, o.device);
+  check(a);
+  o.fno.modes = {a.modes, a.modes};
+  o.precisions = precisions_of(a.precisions, o.device);
+  const auto result = bench::bench_network(o);
+  const auto object = bench::network_json(result);
+  if (!a.file.empty()) write_file_atomically(a.file, object.dump(1) + "\n");
+  context.print(object, bench::network_report(result));
+}
+
+void run_data(const Context& context, bench::DataOptions o) {
+  require_at_least(1, "n", {o.n});
+  require_at_least(1, "repeats", {o.repeats});
+  o.seed = context.seed;
+  const auto result = bench::bench_data(std::move(o));
+  context.print(bench::data_json(result), bench::data_report(result));
+}
+
+void add_sizes(CLI::App& command, NetworkArguments& a) {
+  auto& o = a.options;
+  command.add_option("--grid", o.grids, "points per side; several: one after the other")->capture_default_str();
+  command.add_option("--batch", o.batches,
+                     "samples; several: one after the other (default: 1 8, sample: 1, on a GPU: 1 64 128)");
+  command.add_option("--width", o.fno.width, "hidden channels")->capture_default_str();
+  command.add_option("--modes", a.modes, "Fourier modes along each axis")->capture_default_str();
+  if (o.bench != "spectral") {
+    command.add_option("--layers", o.fno.layers, "spectral layers")->capture_default_str();
+    command.add_option("--lifting", o.fno.lifting, "hidden channels of the lifting MLP")->capture_default_str();
+    command.add_option("--projection", o.fno.projection, "hidden channels of the projection")->capture_default_str();
+  }
+  if (o.bench == "sample")
+    command.add_option("--steps", o.euler_steps, "Euler steps of the teacher")->capture_default_str();
+  else
+    command.add_option("--channels", o.fno.channels, "field channels in and out")->capture_default_str();
+}
+
+void add_network(CLI::App& parent, Context& context, const std::string& name, const std::string& description) {
+  auto* command = add_command(parent, context, name, description);
+  auto a = std::make_shared<NetworkArguments>();
+  auto& o = a->options;
+  o.bench = name;
+  add_sizes(*command, *a);
+  command->add_option("--precision", a->precisions, "fp32, on a GPU also tf32 and bf16 (default: all there are)");
+  command->add_option("--repeats", o.repeats, "turns, of which the median counts")->capture_default_str();
+  command->add_option("--python", o.python,
+                      "interpreter with torch; otherwise python3 or /usr/bin/python3; none: no PyTorch");
+  command->add_flag("--scaling", o.scaling, "also over batches at this grid and over grids 32 to 256");
+  command->remove_option(command->get_option("--json"));
+  auto* json_option =
+      command->add_option("--json", a->file, "write JSON into FILE; without FILE, print it instead of the table")
+          ->expected(0, 1)
+          ->type_name("[FILE]")
+          ->group("Common");
+  command->callback([&context, a, json_option] {
+    context.json_output = json_option->count() > 0 && a->file.empty();
+    context.run = [&context, a] { run_network(context, *a); };
+  });
+}
+
+void add_data_bench(CLI::App& parent, Context& context) {
+  auto* data =
+      add_command(parent, context, "data", "Data generation and residuals of each PDE on one core, with scipy");
+  auto o = std::make_shared<bench::DataOptions>();
+  data->add_option("--pde", o->pdes, "which PDEs; all if not given");
+  data->add_option("--grid", o->grid, "points per side; targets are for 128")->capture_default_str();
+  data->add_option("--n", o->n, "samples in a run")->capture_default_str();
+  data->add_option("--repeats", o->repeats, "runs, of which the median counts")->capture_default_str();
+  data->add_option("--python", o->python,
+                   "interpreter with scipy; otherwise python3 or /usr/bin/python3; none: no scipy");
+  data->callback([&context, o] { context.run = [&context, o] { run_data(context, *o); }; });
+}
+
+}  // namespace
+
 void add_bench(CLI::App& app, Context& context) {
-  auto* bench = app.add_subcommand("bench", "Measure speed: bench spectral, fno, train, sample or data");
-  add_bench_network(*bench, context);
-  add_bench_data(*bench, context);
-  bench->callback([&context, bench] {
-    if (!bench->get_subcommands().empty()) return;
+  auto* command = app.add_subcommand("bench", "Measure speed: bench spectral, fno, train, sample or data");
+  add_network(*command, context, "spectral", "One spectral layer, forward and with backward");
+  add_network(*command, context, "fno", "The network: forward, with backward, gradient of the input");
+  add_network(*command, context, "train", "A whole training step: batch, forward, backward, Adam, moving average");
+  add_network(*command, context, "sample",
+              "The teacher's sampler, the one-step student, an evaluation of latent optimisation");
+  add_data_bench(*command, context);
+  command->callback([&context, command] {
+    if (!command->get_subcommands().empty()) return;
     context.run = [] { throw UsageError("bench: say what to measure: spectral, fno, train, sample or data"); };
   });
 }

@@ -1,42 +1,33 @@
 #include <filesystem>
 
+#include "benchmarks/timing.h"
 #include "cli/command.h"
-#include "piddm/core/stopwatch.h"
 #include "piddm/core/table.h"
-#include "piddm/core/tensor.h"
 #include "piddm/data/formats/hdf5_process.h"
 
 namespace piddm::cli {
 
 namespace {
 
-double gemm_gflops(torch::Device device) {
-  const int64_t n = 768;
-  const auto a = torch::randn({n, n}, torch::device(device)), b = torch::randn({n, n}, torch::device(device));
-  a.matmul(b).sum().item<float>();
-  const Stopwatch watch;
-  Tensor c;
-  for (int i = 0; i < 8; ++i) c = a.matmul(b);
-  c.sum().item<float>();
-  return 8 * 2e-9 * static_cast<double>(n * n * n) / watch.seconds();
-}
+constexpr double kSlowGflops = 5;
 
 json diagnose(const Context& context) {
   json report = describe_machine();
   const auto device = context.device();
-  report["device"] = device.str();
-  report["sgemm_gflops"] = gemm_gflops(device);
+  const double gflops = bench::quick_gemm_gflops(device);
   const auto hdf5 = hdf5_support();
-  report["hdf5"] = hdf5.value("hdf5", std::string("off"));
-  report["temporary_folder"] = std::filesystem::temp_directory_path().string();
-  json notes = json::array();
-  if (report.at("sgemm_gflops").get<double>() < 5 && device.is_cpu())
-    notes.push_back("matrix products are slow: install an optimised BLAS (Debian: libopenblas-openmp-dev)");
-  if (report.at("cuda_devices") == 0) notes.push_back("no CUDA device: everything runs on the CPU");
+  std::vector<std::string> notes;
+  if (gflops < kSlowGflops && device.is_cpu())
+    notes.emplace_back("matrix products are slow: install an optimised BLAS (Debian: libopenblas-openmp-dev)");
+  if (report.at("cuda_devices") == 0) notes.emplace_back("no CUDA device: everything runs on the CPU");
   if (hdf5.contains("error")) notes.push_back("no HDF5 and MAT v7.3 files: " + hdf5.at("error").get<std::string>());
   if (!hdf5.contains("error") && !hdf5.value("filtered", false))
-    notes.push_back("HDF5 files are read without a filter of system calls: build with libseccomp");
-  report["notes"] = notes;
+    notes.emplace_back("HDF5 files are read without a filter of system calls: build with libseccomp");
+  report.update({{"device", device.str()},
+                 {"sgemm_gflops", gflops},
+                 {"hdf5", hdf5.value("hdf5", "off")},
+                 {"temporary_folder", std::filesystem::temp_directory_path().string()},
+                 {"notes", notes}});
   return report;
 }
 

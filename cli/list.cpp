@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "piddm/core/config.h"
 #include "piddm/core/table.h"
+#include "piddm/eval/metric_registry.h"
 #include "piddm/model/network.h"
 #include "piddm/pde/pde.h"
 #include "piddm/solve/methods/registry.h"
@@ -21,30 +22,6 @@ Names list_presets() {
   return out;
 }
 
-Names list_metrics() {
-  return {{"mmse", "mean square difference of the pixelwise means"},
-          {"smse", "mean square difference of the pixelwise standard deviations"},
-          {"swd", "sliced Wasserstein distance over 128 fixed directions"},
-          {"apdd", "relative difference of the average pairwise distance"},
-          {"spectrum_error", "RMS difference of the power spectra in decades"},
-          {"fpd", "Frechet Poseidon distance of u; needs --poseidon"},
-          {"frechet_teacher", "stand-in for fpd in the features of a teacher; needs --features"},
-          {"pde_error", "mean square residual in the PDE's unit"},
-          {"rel_residual", "RMS residual over the RMS of a term of the equation"},
-          {"boundary_error", "mean square violation of boundary and initial conditions"},
-          {"constraint_error", "mean square violation of the hard constraint, or of what a task gives"},
-          {"solution_error", "mean square distance of u from the solution for the sample's own coefficients"},
-          {"mse_u, mse_a", "tasks: mean square error of what was not given"},
-          {"rel_l2_u, rel_l2_a", "tasks: relative error in the L2 norm"},
-          {"misclassified", "tasks: share of wrong cells of a two-valued coefficient"},
-          {"crps_u, crps_a", "ensembles: continuous ranked probability score"},
-          {"coverage_u, coverage_a", "ensembles: share of the truth inside the members' interval"},
-          {"nfe, backward", "network evaluations and backward passes a sample"},
-          {"seconds_per_sample", "wall time"},
-          {"peak_memory_mib", "most memory while generating"},
-          {"training_seconds", "wall seconds of training on one device, the teacher's included"}};
-}
-
 /// A listing as an object and as text for people.
 struct Listing {
   json object = json::object();
@@ -57,6 +34,35 @@ Listing table_of(const std::string& what, const Names& names) {
   for (const auto& [name, summary] : names) {
     listing.object[name] = summary;
     table.add_row({name, summary});
+  }
+  listing.text = table.text();
+  return listing;
+}
+
+std::string keys_text(const MetricCard& card) {
+  if (card.keys == MetricKeys::whole) return card.name;
+  const auto channels = card.name + "_CHANNEL";
+  return card.keys == MetricKeys::both ? card.name + ", " + channels : channels;
+}
+
+/// Where a metric is measured: samples, tasks, ensembles.
+std::string judged_text(const MetricCard& card) {
+  std::vector<std::string> kinds;
+  if (card.judged & kSamplesJudged) kinds.emplace_back("samples");
+  if (card.judged & kTasksJudged) kinds.emplace_back("tasks");
+  if (card.judged & kEnsemblesJudged) kinds.emplace_back("ensembles");
+  return fmt::format("{}", fmt::join(kinds, ", "));
+}
+
+Listing list_metrics() {
+  Listing listing;
+  Table table({"metric", "of", "unit", "better", "needs", ""}, std::vector<Align>(6, Align::left));
+  for (const auto& card : metric_cards()) {
+    const auto better = enum_names(card.better).at(static_cast<size_t>(card.better));
+    const auto needs = enum_names(card.needs).at(static_cast<size_t>(card.needs));
+    listing.object[card.name] = {{"meaning", card.meaning}, {"keys", keys_text(card)}, {"of", judged_text(card)},
+                                 {"unit", card.unit},       {"better", better},        {"needs", needs}};
+    table.add_row({keys_text(card), judged_text(card), card.unit, better, needs, card.meaning});
   }
   listing.text = table.text();
   return listing;
@@ -184,7 +190,7 @@ Listing lookup(const std::string& what) {
       {"pdes", list_pdes},
       {"models", [&] { return table_of(what, list_networks()); }},
       {"methods", list_methods},
-      {"metrics", [&] { return table_of(what, list_metrics()); }},
+      {"metrics", list_metrics},
       {"presets", [&] { return table_of(what, list_presets()); }}};
   std::vector<std::string> known;
   for (const auto& [name, list] : lists) {

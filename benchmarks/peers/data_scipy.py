@@ -1,4 +1,6 @@
-"""The work of `piddm bench data`, done with numpy and scipy: coefficients drawn and solutions computed, one sample after the other.
+"""The work of `piddm bench data`, done with numpy and scipy.
+
+Coefficients are drawn and solutions computed, one sample after the other.
 
 Each problem is solved on the same grid by the best of what scipy offers for it, to the same accuracy or better:
   darcy                sparse direct solve, the fastest of SuperLU's orderings (measured here, for this grid)
@@ -7,7 +9,9 @@ Each problem is solved on the same grid by the best of what scipy offers for it,
   navier-stokes        likewise
   stokes, heat, pme, stefan   the closed forms
 
-Prints one JSON object: {"scipy": version, "numpy": version, "pdes": {name: {"seconds_per_sample": s, "method": text}}}; seconds are processor time.
+Prints one JSON object:
+  {"scipy": version, "numpy": version, "pdes": {name: {"seconds_per_sample": s, "method": text}}}
+Seconds are processor time.
 """
 import argparse
 import json
@@ -219,15 +223,16 @@ class Pme(ClosedForm):
 class Stefan(ClosedForm):
     def field(self, rng):
         u_star = rng.uniform(0.55, 0.7)
+        right = (1 - u_star) / np.sqrt(np.pi)
         root = scipy.optimize.brentq(
-            lambda z: u_star * scipy.special.erf(z) * z * np.exp(z * z) - (1 - u_star) / np.sqrt(np.pi), 0, 10, xtol=1e-13)
+            lambda z: u_star * scipy.special.erf(z) * z * np.exp(z * z) - right, 0, 10, xtol=1e-13)
         t = np.maximum(0.1 * self.t, 1e-300)
         u = 1 - (1 - u_star) * scipy.special.erf(self.x / (2 * np.sqrt(t))) / scipy.special.erf(root)
         return u_star, np.where(self.x <= 2 * root * np.sqrt(t), u, 0)
 
 
-PROBLEMS = {"darcy": Darcy, "poisson": Poisson, "helmholtz": Helmholtz, "burgers": Burgers, "navier-stokes": NavierStokes,
-            "stokes": Stokes, "heat": Heat, "pme": Pme, "stefan": Stefan}
+PROBLEMS = {"darcy": Darcy, "poisson": Poisson, "helmholtz": Helmholtz, "burgers": Burgers,
+            "navier-stokes": NavierStokes, "stokes": Stokes, "heat": Heat, "pme": Pme, "stefan": Stefan}
 
 
 def timed(work):

@@ -1,13 +1,19 @@
-"""The work of `piddm bench spectral|fno|train|sample`, done with a plain PyTorch FNO of the same size, as one writes it with torch.fft.
+"""The work of `piddm bench spectral|fno|train|sample`, done with a plain PyTorch FNO of the same size.
+
+The network is written as is usual with torch.fft:
 
   in      C fields, 2 coordinates, 32 features of t, all as channels      lift    1x1 -> lifting -> GELU -> 1x1 -> width
   layers  x <- gelu(irfft2(W rfft2(x)) + 1x1(x)), none after the last     out     1x1 -> projection -> GELU -> 1x1 -> C
 
-Usage: fno_torch.py REQUEST, a JSON object: {"device": "cpu"|"cuda", "threads", "repeats", "steps", "sizes": {"channels", "modes", "width",
-"layers", "lifting", "projection", "time_features"}, "cases": [{"bench": "spectral"|"fno", "what", "batch", "grid", "tf32"}]}.
-On a GPU, forward passes and gradients run eagerly and as a CUDA graph; the faster counts. "tf32" allows it in matrix products and convolutions.
+Usage: fno_torch.py REQUEST, a JSON object:
+  {"device": "cpu"|"cuda", "threads", "repeats", "steps",
+   "sizes": {"channels", "modes", "width", "layers", "lifting", "projection", "time_features"},
+   "cases": [{"bench": "spectral"|"fno", "what", "batch", "grid", "tf32"}]}
+On a GPU, forward passes and gradients run eagerly and as a CUDA graph; the faster counts. "tf32" allows it in matrix
+products and convolutions.
 
-Prints one JSON object: {"version", "device", "rows": [{"ms", "eager_ms", "graph"} or {"absent": why}]}, rows in the order of the cases.
+Prints one JSON object, rows in the order of the cases:
+  {"version", "device", "rows": [{"ms", "eager_ms", "graph"} or {"absent": why}]}
 """
 import json
 import math

@@ -1,16 +1,19 @@
-"""Tasks by latent optimisation, measured through the command line: what an optimiser reaches, and how much the answer depends on the start.
+"""Tasks by latent optimisation, measured through the command line.
+
+What does an optimiser reach, and how much does the answer depend on the start?
 
   latents.py table    PIDDM MODEL DATA [--cases 64] [--task T ...] [--row "label: key=value key=value" ...]
   latents.py variance PIDDM MODEL DATA [--cases 16] [--starts 8] [--task T ...] [--method M] [--set key=value ...]
 
-PIDDM is the program, MODEL a model or run folder, DATA an .npz of true samples of a PDE with the channels u and a. The observations are files with
-gaps (NaN), the same for every row and start: forward all of a, inverse all of u, reconstruct 20 % of each, drawn with seed 0.
+PIDDM is the program, MODEL a model or run folder, DATA an .npz of true samples of a PDE with the channels u and a. The
+observations are files with gaps (NaN), the same for every row and start: forward all of a, inverse all of u,
+reconstruct 20 % of each, drawn with seed 0.
 
-table     one line a row and task: relative L2 error of u (mean over cases) and share of cells of a on the wrong side of the middle of its two
-          values (or the relative L2 error of a, if it has more), both over the entries that were not given; evaluations, backward passes and
-          seconds a case as `piddm solve` reports them
-variance  the seed of the starts runs over 0..starts-1. Per case the mean square error over what was not given, in units of the channel's variance;
-          printed are its mean, and its variance over the starts averaged over the cases
+table     one line per row and task: relative L2 error of u (mean over cases) and share of cells of a on the wrong side
+          of the middle of its two values (or the relative L2 error of a, if it has more), both over the entries that
+          were not given; evaluations, backward passes and seconds per case as `piddm solve` reports them
+variance  the seed of the starts runs over 0..starts-1. Per case the mean square error over what was not given, in units
+          of the channel's variance; printed are its mean, and its variance over the starts averaged over the cases
 """
 import argparse
 import json
@@ -27,7 +30,8 @@ ROWS = ("lbfgs: task.optimizer=lbfgs", "adam: task.optimizer=adam", "gauss-newto
 def observe(task, truth, folder):
     """Writes the file with gaps and returns it with the masks."""
     rng = np.random.default_rng(0)
-    known = {"forward": {"u": 0.0, "a": 1.0}, "inverse": {"u": 1.0, "a": 0.0}, "reconstruct": {"u": 0.2, "a": 0.2}}[task]
+    shares = {"forward": (0.0, 1.0), "inverse": (1.0, 0.0), "reconstruct": (0.2, 0.2)}
+    known = dict(zip(("u", "a"), shares[task]))
     masks = {c: rng.random(truth[c].shape) < share for c, share in known.items()}
     path = folder / f"{task}.npz"
     np.savez(path, **{c: np.where(masks[c], truth[c], np.nan).astype(np.float32) for c in truth if known[c] > 0})
@@ -36,8 +40,8 @@ def observe(task, truth, folder):
 
 def solve(args, task, observed, settings, seed, folder):
     out = folder / "solved.npz"
-    command = [args.piddm, "solve", args.model, "--task", task, "--observe", str(observed), "--method", args.method, "--seed",
-               str(seed), "--json", "--quiet", "--out", str(out)]
+    command = [args.piddm, "solve", args.model, "--task", task, "--observe", str(observed), "--method", args.method,
+               "--seed", str(seed), "--json", "--quiet", "--out", str(out)]
     for setting in settings:
         command += ["--set", setting]
     report = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
@@ -62,15 +66,15 @@ def percent(x):
 
 
 def table(args, truth, folder):
-    print("| task | options | u rel. L2 | a wrong | nfe | backward | ms a case |\n|---|---|---:|---:|---:|---:|---:|")
+    print("| task | options | u rel. L2 | a wrong | nfe | backward | ms per case |\n|---|---|---:|---:|---:|---:|---:|")
     for task in args.task:
         observed, masks = observe(task, truth, folder)
         for row in args.row:
             label, _, settings = row.partition(":")
             x, report = solve(args, task, observed, settings.split(), 0, folder)
             u, a = relative_l2(x["u"], truth["u"], ~masks["u"]), error_of_a(x["a"], truth["a"], ~masks["a"])
-            print(f"| {task} | {label} | {percent(u)} | {percent(a)} | {report['nfe']:.0f} | {report['backward']:.0f} | "
-                  f"{1000 * report['seconds_per_sample']:.0f} |", flush=True)
+            print(f"| {task} | {label} | {percent(u)} | {percent(a)} | {report['nfe']:.0f} | "
+                  f"{report['backward']:.0f} | {1000 * report['seconds_per_sample']:.0f} |", flush=True)
 
 
 def variance(args, truth, folder):

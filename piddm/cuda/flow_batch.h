@@ -1,8 +1,8 @@
 #pragma once
 // The batch of flow matching in one pass over memory:
 //
-//   x_t = alpha x_0 + sigma e,   target = alpha' x_0 + sigma' e,   x_0 = data[rows[b]],   e the normals of sample b
-//                                (random.h)
+//   x_t = alpha x_0 + sigma e,   target = alpha' x_0 + sigma' e
+//   x_0 = data[rows[b]],   e the normals of sample b (random.h)
 //
 // Products and sums are rounded one by one, as the composed formula rounds them.
 

@@ -172,8 +172,8 @@ struct MlpBackward {
   const void *wide_weight, *wide_weight_natural;  ///< packed, columns hidden, depth C, wide_k or not: w2^T or w1
   const void* back_weight;  ///< packed, depth hidden: columns inputs (w1) or C (w1, wide_n); only for dx
   void* dx;                 ///< float [B,inputs,P] or [B,P,C]
-  float *wide_sums,
-      *narrow_sums;  ///< [blocks, hidden, C] and [blocks, hidden, 16]: products of the hidden side with wide and narrow
+  /// [blocks, hidden, C] and [blocks, hidden, 16]: products of the hidden side with the wide and the narrow side.
+  float *wide_sums, *narrow_sums;
   float* bias_sums;  ///< [slices, B, hidden]: sums of the gradient before the activation
 };
 void mlp_input_gradient(Precision precision, const MlpBackward& m, Stream stream);

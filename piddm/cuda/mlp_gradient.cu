@@ -113,6 +113,70 @@ __device__ void fetch_points(Element<P>* to, const Element<P>* from, int64_t poi
   }
 }
 
+/// The hidden values of 16 points and the gradient that arrives at them, both transposed; points from `inside` on are
+/// zero. The gradient is added to bias_sum. Tiles begin at the first of the points.
+template <Precision P, int KC, bool Lifting, int HT>
+__device__ __forceinline__ void hidden_tiles(FragmentA<P> (&hidden)[HT], FragmentA<P> (&gradient)[HT],
+                                             float (&bias_sum)[HT][4], const Element<P>* narrow_tile,
+                                             const Element<P>* wide_tile, const FragmentB<P> (&narrow_weight)[2 * HT],
+                                             const FragmentB<P> (&wide_weight)[2 * HT][KC], const float* bias1,
+                                             int first_tile, int tiles, int64_t inside) {
+  constexpr int kStride = 16 * KC + kRowPad<P>, kNarrow = 16 + kRowPad<P>;
+  const Lane lane;
+  FragmentB<P> ones;
+  ones.v[0] = ones.v[1] = make_pair<P>(1.f, 1.f);
+  const auto narrow = a_from_points<P>(narrow_tile, kNarrow);
+  FragmentA<P> wide[KC];
+#pragma unroll
+  for (int k = 0; k < KC; ++k) wide[k] = a_from_points<P>(wide_tile + 16 * k, kStride);
+#pragma unroll
+  for (int h = 0; h < HT; ++h) {
+    Pair<P> y[2][2], d[2][2];
+#pragma unroll
+    for (int q = 0; q < 2; ++q) {
+      float before[4], arriving[4] = {};
+      set_bias(before, bias1, 8 * min(first_tile + 2 * h + q, tiles - 1) + 2 * lane.t);
+      hidden_pair<P, KC, Lifting>(before, arriving, narrow, wide, narrow_weight[2 * h + q], wide_weight[2 * h + q]);
+#pragma unroll
+      for (int r = 0; r < 2; ++r) {
+        const bool counts = lane.g + 8 * r < inside;
+        float2 value, slope;
+        gelu_and_slope<P>(make_float2(before[2 * r], before[2 * r + 1]), value, slope);
+        y[q][r] = counts ? make_pair<P>(value.x, value.y) : make_pair<P>(0, 0);
+        d[q][r] = make_pair<P>(arriving[2 * r] * slope.x, arriving[2 * r + 1] * slope.y);
+        if (!counts) d[q][r] = make_pair<P>(0, 0);
+      }
+    }
+    hidden[h] = transposed<P>(y[0], y[1]);
+    gradient[h] = transposed<P>(d[0], d[1]);
+    multiply<P>(bias_sum[h], gradient[h], ones);
+  }
+}
+
+/// The sums of a warp, as rows of this block's part of wide_sums and narrow_sums.
+template <int KC, int HT>
+__device__ __forceinline__ void store_weight_sums(const MlpBackward& l, int first_tile,
+                                                  const float (&wide_sum)[HT][2 * KC][4],
+                                                  const float (&narrow_sum)[HT][2][4]) {
+  const Lane lane;
+#pragma unroll
+  for (int h = 0; h < HT; ++h)
+#pragma unroll
+    for (int e = 0; e < 4; ++e) {
+      const int j = 8 * (first_tile + 2 * h) + lane.g + 8 * (e / 2);
+      if (j >= l.hidden) continue;
+      float* wide_row = l.wide_sums + (int64_t{blockIdx.x} * l.hidden + j) * l.channels;
+      float* narrow_row = l.narrow_sums + (int64_t{blockIdx.x} * l.hidden + j) * kMaxInputs;
+#pragma unroll
+      for (int n = 0; n < 2 * KC; ++n) {
+        const int c = 8 * n + 2 * lane.t + e % 2;
+        if (c < l.channels) wide_row[c] = wide_sum[h][n][e];
+      }
+#pragma unroll
+      for (int p = 0; p < 2; ++p) narrow_row[8 * p + 2 * lane.t + e % 2] = narrow_sum[h][p][e];
+    }
+}
+
 // Every warp owns some hidden channels for good and goes through all points of its block: its weights and its sums stay
 // in registers.
 template <Precision P, int KC, bool Lifting>
@@ -132,8 +196,6 @@ __global__ void __launch_bounds__(32 * kOwners<P, KC>) weight_gradient_kernel(Ml
     for (int k = 0; k < KC; ++k) wide_weight[n][k] = packed_b<P>(l.wide_weight_natural, k * tiles + tile);
   }
   float wide_sum[HT][2 * KC][4] = {}, narrow_sum[HT][2][4] = {};
-  FragmentB<P> ones;
-  ones.v[0] = ones.v[1] = make_pair<P>(1.f, 1.f);
   for (int item = blockIdx.x; item < l.batch * slices; item += gridDim.x) {
     const int b = item / slices, slice = item % slices;
     const float* bias1 = l.bias1 + (l.bias_per_sample ? int64_t{b} * l.hidden : 0);
@@ -159,35 +221,8 @@ __global__ void __launch_bounds__(32 * kOwners<P, KC>) weight_gradient_kernel(Ml
       const Element<P>* narrow_tile = wide_tile + kTile * kStride;
       for (int at = 0; busy && at < kTile && start + at < end; at += 16) {
         FragmentA<P> hidden[HT], gradient[HT];
-        {
-          const auto narrow = a_from_points<P>(narrow_tile + at * kNarrow, kNarrow);
-          FragmentA<P> wide[KC];
-#pragma unroll
-          for (int k = 0; k < KC; ++k) wide[k] = a_from_points<P>(wide_tile + at * kStride + 16 * k, kStride);
-#pragma unroll
-          for (int h = 0; h < HT; ++h) {
-            Pair<P> y[2][2], d[2][2];
-#pragma unroll
-            for (int q = 0; q < 2; ++q) {
-              float before[4], arriving[4] = {};
-              set_bias(before, bias1, 8 * min(first_tile + 2 * h + q, tiles - 1) + 2 * lane.t);
-              hidden_pair<P, KC, Lifting>(before, arriving, narrow, wide, narrow_weight[2 * h + q],
-                                          wide_weight[2 * h + q]);
-#pragma unroll
-              for (int r = 0; r < 2; ++r) {
-                const bool inside = start + at + lane.g + 8 * r < end;
-                float2 value, slope;
-                gelu_and_slope<P>(make_float2(before[2 * r], before[2 * r + 1]), value, slope);
-                y[q][r] = inside ? make_pair<P>(value.x, value.y) : make_pair<P>(0, 0);
-                d[q][r] = make_pair<P>(arriving[2 * r] * slope.x, arriving[2 * r + 1] * slope.y);
-                if (!inside) d[q][r] = make_pair<P>(0, 0);
-              }
-            }
-            hidden[h] = transposed<P>(y[0], y[1]);
-            gradient[h] = transposed<P>(d[0], d[1]);
-            multiply<P>(bias_sum[h], gradient[h], ones);
-          }
-        }
+        hidden_tiles<P, KC, Lifting>(hidden, gradient, bias_sum, narrow_tile + at * kNarrow, wide_tile + at * kStride,
+                                     narrow_weight, wide_weight, bias1, first_tile, tiles, end - (start + at));
 #pragma unroll
         for (int n = 0; n < 2 * KC; ++n) {
           const auto columns = b_from_rows<P>(wide_tile + at * kStride + 8 * n, kStride);
@@ -212,22 +247,7 @@ __global__ void __launch_bounds__(32 * kOwners<P, KC>) weight_gradient_kernel(Ml
           l.bias_sums[(int64_t{slice} * l.batch + b) * l.hidden + j] = bias_sum[h][2 * r];
       }
   }
-#pragma unroll
-  for (int h = 0; h < HT; ++h)
-#pragma unroll
-    for (int e = 0; e < 4; ++e) {
-      const int j = 8 * (first_tile + 2 * h) + lane.g + 8 * (e / 2);
-      if (j >= l.hidden) continue;
-      float* wide_row = l.wide_sums + (int64_t{blockIdx.x} * l.hidden + j) * l.channels;
-      float* narrow_row = l.narrow_sums + (int64_t{blockIdx.x} * l.hidden + j) * kMaxInputs;
-#pragma unroll
-      for (int n = 0; n < 2 * KC; ++n) {
-        const int c = 8 * n + 2 * lane.t + e % 2;
-        if (c < l.channels) wide_row[c] = wide_sum[h][n][e];
-      }
-#pragma unroll
-      for (int p = 0; p < 2; ++p) narrow_row[8 * p + 2 * lane.t + e % 2] = narrow_sum[h][p][e];
-    }
+  store_weight_sums<KC>(l, first_tile, wide_sum, narrow_sum);
 }
 
 template <Precision P, int KC>

@@ -61,8 +61,8 @@ __global__ void __launch_bounds__(128) transform_kernel(AlongH a) {
 
 /// The right factor of a mode: rows are (re, im) of 8 inputs, columns (re, im) of 4 outputs; parts [outputs, inputs] in
 /// shared memory.
-///   y = w x:    (re y, im y) = (wr xr - wi xi, wi xr + wr xi)        adjoint:  (wr xr + wi xi, -wi xr + wr xi) with w
-///               transposed
+///   y = w x:    (re y, im y) = (wr xr - wi xi, wi xr + wr xi)
+///   adjoint:    (wr xr + wi xi, -wi xr + wr xi) with w transposed
 template <Precision P, bool Adjoint>
 __device__ inline FragmentB<P> mode_factor(const float* real, const float* imaginary, int stride, int ks, int nt) {
   const Lane lane;

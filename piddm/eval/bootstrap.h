@@ -28,12 +28,12 @@ Tensor bootstrap_counts(const Tensor& indices);
 /// `resamples` resamples.
 Interval bootstrap_interval(const std::vector<double>& values, double level, uint64_t seed, int resamples = 2000);
 
-/// Percentile bootstrap interval of sum(numerator) / sum(denominator), one entry a sample: [N] float64 each, any
+/// Percentile bootstrap interval of sum(numerator) / sum(denominator), one entry per sample: [N] float64 each, any
 /// device. NaN where an entry is not finite.
 Interval ratio_interval(const Tensor& numerator, const Tensor& denominator, const Bootstrap& bootstrap);
 
 /// For a distance of a set of samples from another: its values on resamples of the set. A resample is farther from
-/// everything than the set itself (it has the spread of the samples once more), so the replicates are shifted to have
+/// everything than the set itself (it has the scatter of the samples once more), so the replicates are shifted to have
 /// the mean `value`; then percentiles, not below zero.
 Interval distance_interval(std::vector<double> replicates, double value, double level);
 

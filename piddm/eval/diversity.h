@@ -1,6 +1,6 @@
 #pragma once
 // Distances of sets of samples that see more than pixelwise moments. Samples are [N,...], flattened, z-scored by the
-// caller; float64 on their device. Weights and counts, one number a sample, may be on another.
+// caller; float64 on their device. Weights and counts, one number per sample, may be on another.
 //
 //   SWD   mean over 128 fixed random unit directions of W1 between the projected sets
 //   APD   mean over pairs i < j of |x_i - x_j|_2;   APDD = |APD - APD_ref| / APD_ref  (the paper's appendix on

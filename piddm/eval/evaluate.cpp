@@ -4,6 +4,7 @@
 
 #include "piddm/data/statistics.h"
 #include "piddm/eval/ensemble.h"
+#include "piddm/eval/metrics.h"
 
 namespace piddm {
 
@@ -31,39 +32,25 @@ Tensor constrained_entries(const Pde& pde, const Normalizer& normalizer) {
 /// Metrics and their intervals.
 class Judge::Report {
  public:
-  Report(int64_t n, const Bootstrap& bootstrap) : bootstrap_(bootstrap) { out["n"] = n; }
+  Report(int64_t n, const Bootstrap& bootstrap) : bootstrap_(bootstrap) { scores.n = n; }
 
-  /// sum(numerator)/sum(denominator), one entry a sample.
+  /// sum(numerator)/sum(denominator), one entry per sample.
   void ratio(const std::string& key, const Tensor& numerator, const Tensor& denominator) {
-    out[key] = (numerator.sum() / denominator.sum()).item<double>();
-    if (bootstrap_.resamples > 0) set_interval(key, ratio_interval(numerator, denominator, bootstrap_));
+    scores.values[key] = (numerator.sum() / denominator.sum()).item<double>();
+    if (bootstrap_.resamples > 0) scores.intervals[key] = ratio_interval(numerator, denominator, bootstrap_);
   }
   void mean(const std::string& key, const Tensor& values) { ratio(key, values, torch::ones_like(values)); }
   void root_mean(const std::string& key, const Tensor& squares, double unit) {
     mean(key, squares);
-    out[key] = std::sqrt(out[key].get<double>()) / unit;
-    if (intervals.contains(key))
-      for (auto& end : intervals[key]) end = std::sqrt(end.get<double>()) / unit;
-  }
-
-  void work(const Samples& samples) {
-    out["nfe"] = samples.nfe;
-    out["backward"] = samples.backward;
-    out["seconds_per_sample"] = samples.seconds_per_sample;
-  }
-
-  void set_interval(const std::string& key, const Interval& interval) {
-    intervals[key] = {interval.first, interval.second};
+    const auto root = [&](double square) { return std::sqrt(square) / unit; };
+    scores.values[key] = root(scores.values[key]);
+    if (const auto found = scores.intervals.find(key); found != scores.intervals.end())
+      found->second = {root(found->second.first), root(found->second.second)};
   }
 
   const Bootstrap& bootstrap() const { return bootstrap_; }
 
-  json finish() {
-    if (bootstrap_.resamples > 0) out["intervals"] = intervals;
-    return out;
-  }
-
-  json out = json::object(), intervals = json::object();
+  Scores scores;
 
  private:
   Bootstrap bootstrap_;
@@ -71,10 +58,16 @@ class Judge::Report {
 
 namespace {
 
-void add_channels(json& out, const std::string& metric, const ChannelMetric& value,
+void add_work(Scores& scores, const Samples& samples) {
+  scores.values["nfe"] = samples.nfe;
+  scores.values["backward"] = samples.backward;
+  scores.values["seconds_per_sample"] = samples.seconds_per_sample;
+}
+
+void add_channels(Scores& scores, const std::string& metric, const ChannelMetric& value,
                   const std::vector<std::string>& names) {
-  out[metric] = value.mean;
-  for (size_t c = 0; c < names.size(); ++c) out[metric + "_" + names[c]] = value.channel[c];
+  scores.values[metric] = value.mean;
+  for (size_t c = 0; c < names.size(); ++c) scores.values[metric + "_" + names[c]] = value.channel[c];
 }
 
 /// 1 at the entries of a channel that were asked for: those not given, or all where everything was.
@@ -109,15 +102,14 @@ void Judge::add_physics(Report& report, const Tensor& x) const {
 
 void Judge::add_moments(Report& report, const Tensor& z) const {
   const auto names = pde_->channel_names();
-  add_channels(report.out, "mmse", mmse(z, held_out_z_), names);
-  add_channels(report.out, "smse", smse(z, held_out_z_), names);
+  add_channels(report.scores, "mmse", mmse(z, held_out_z_), names);
+  add_channels(report.scores, "smse", smse(z, held_out_z_), names);
   const auto& bootstrap = report.bootstrap();
   if (bootstrap.resamples <= 0) return;
   const auto counts = bootstrap_counts(bootstrap_indices(z.size(0), bootstrap.resamples, bootstrap.seed));
   const auto replicates = moment_replicates(z, held_out_z_, counts);
   const auto add = [&](const std::string& key, const Tensor& values) {
-    const auto value = report.out.at(key).get<double>();
-    report.set_interval(key, distance_interval(to_vector(values), value, bootstrap.level));
+    report.scores.intervals[key] = distance_interval(to_vector(values), report.scores.at(key), bootstrap.level);
   };
   for (const auto& [key, values] :
        {std::pair<std::string, Tensor>{"mmse", replicates.mmse}, {"smse", replicates.smse}}) {
@@ -133,21 +125,21 @@ void Judge::add_constraint(Report& report, const Tensor& x) const {
   report.mean("constraint_error", flat_sum(moved.square() * constrained_) / entries);
 }
 
-json Judge::samples(const Samples& samples, const Bootstrap& bootstrap) const {
+Scores Judge::samples(const Samples& samples, const Bootstrap& bootstrap) const {
   pde_->check_shape(samples.x);
   const auto x = here(samples.x);
   Report report(x.size(0), bootstrap);
-  report.out["n_reference"] = held_out_.size(0);
+  report.scores.n_reference = held_out_.size(0);
   add_moments(report, normalizer_.to_network(x));
-  report.out.update(distances_.measure(x, bootstrap, report.intervals));
+  distances_.measure(x, bootstrap, report.scores);
   add_physics(report, x);
   add_constraint(report, x);
-  report.work(samples);
-  return report.finish();
+  add_work(report.scores, samples);
+  return std::move(report.scores);
 }
 
-json Judge::task(const Samples& solved, const Tensor& truth, const Observation& observation,
-                 const Bootstrap& bootstrap) const {
+Scores Judge::task(const Samples& solved, const Tensor& truth, const Observation& observation,
+                   const Bootstrap& bootstrap) const {
   for (const auto& fields : {solved.x, truth, observation.mask}) pde_->check_shape(fields);
   const auto x = here(solved.x), z = normalizer_.to_network(x);
   const auto true_x = here(truth), true_z = normalizer_.to_network(true_x);
@@ -171,12 +163,12 @@ json Judge::task(const Samples& solved, const Tensor& truth, const Observation& 
   if (mask.sum().item<double>() > 0)
     report.ratio("constraint_error", flat_sum((z - given).square() * mask), flat_sum(mask));
   add_physics(report, x);
-  report.work(solved);
-  return report.finish();
+  add_work(report.scores, solved);
+  return std::move(report.scores);
 }
 
-json Judge::ensemble(const std::vector<Samples>& members, const Tensor& truth, const Observation& observation,
-                     const Bootstrap& bootstrap) const {
+Scores Judge::ensemble(const std::vector<Samples>& members, const Tensor& truth, const Observation& observation,
+                       const Bootstrap& bootstrap) const {
   std::vector<Tensor> parts;
   for (const auto& member : members) {
     pde_->check_shape(member.x);
@@ -187,7 +179,7 @@ json Judge::ensemble(const std::vector<Samples>& members, const Tensor& truth, c
   require<UsageError>(parts.size() >= 2, "[ensemble] needs at least 2 members, got {}", parts.size());
   const auto z = torch::stack(parts), true_z = normalizer_.to_network(here(truth));
   Report report(truth.size(0), bootstrap);
-  report.out["members"] = parts.size();
+  report.scores.members = static_cast<int64_t>(parts.size());
   for (int64_t c = 0; c < pde_->num_channels(); ++c) {
     const auto unknown = 1 - here(observation.mask.select(1, c));
     if (unknown.sum().item<double>() == 0) continue;
@@ -197,22 +189,33 @@ json Judge::ensemble(const std::vector<Samples>& members, const Tensor& truth, c
     report.ratio("coverage_" + name, scores.coverage, scores.asked);
     report.ratio("spread_" + name, scores.spread, scores.asked);
     report.ratio("mean_mse_" + name, scores.mean_mse, scores.asked);
-    report.out["coverage_nominal"] = scores.nominal_coverage;
+    report.scores.values["coverage_nominal"] = scores.nominal_coverage;
   }
-  return report.finish();
+  return std::move(report.scores);
 }
 
-json Judge::floor(int64_t n, uint64_t seed) const {
+Scores Judge::floor(int64_t n, uint64_t seed) const {
   const auto split = sampling_floor(held_out_z_, n, held_out_.size(0), seed);
   Report report(n, {});
-  report.out["n_reference"] = held_out_.size(0);
-  report.out["n_true"] = held_out_.size(0);
-  add_channels(report.out, "mmse", split.mmse, pde_->channel_names());
-  add_channels(report.out, "smse", split.smse, pde_->channel_names());
-  report.out.update(distances_.floor(n, seed));
+  report.scores.n_reference = held_out_.size(0);
+  report.scores.n_true = held_out_.size(0);
+  add_channels(report.scores, "mmse", split.mmse, pde_->channel_names());
+  add_channels(report.scores, "smse", split.smse, pde_->channel_names());
+  distances_.floor(n, seed, report.scores);
   add_physics(report, held_out_);
   add_constraint(report, held_out_);
-  return report.finish();
+  return std::move(report.scores);
+}
+
+Scores physics_and_work(const Samples& samples, const Pde& pde) {
+  const auto statistics = residual_statistics(pde, samples.x);
+  Scores scores;
+  scores.values["pde_error"] = statistics.mean_pde_error();
+  scores.values["rel_residual"] = statistics.rel_residual();
+  if (statistics.boundary.defined()) scores.values["boundary_error"] = statistics.mean_boundary_error();
+  add_work(scores, samples);
+  if (samples.recomputed > 0) scores.values["recomputed"] = samples.recomputed;
+  return scores;
 }
 
 std::optional<double> training_seconds(const Model& model) {

@@ -5,9 +5,9 @@
 //                  fed alone (the extension to several channels is ours). Physical units, no scaling.
 // frechet_teacher  the stand-in where no Poseidon checkpoint is at hand, in the velocity features of a teacher of ours
 //                  that was trained on data of the same PDE: v(z,t) of the sample z in network units at t = 0.05, 0.2,
-//                  0.5, 0.8, and of each channel of v the mean and the root mean square over 4x4 blocks: 128 features a
-//                  channel. At small t the velocity is what the teacher takes for noise in z, over t, so detail no true
-//                  sample has weighs much. Values compare only within one teacher, never with FPD.
+//                  0.5, 0.8, and of each channel of v the mean and the root mean square over 4x4 blocks: 128 features
+//                  per channel. At small t the velocity is what the teacher takes for noise in z, over t, so detail
+//                  that no true sample has weighs much. Values compare only within one teacher, never with FPD.
 
 #include <functional>
 #include <string>

@@ -30,7 +30,7 @@ FeatureGaussian fit_gaussian(const Tensor& features) {
 }
 
 Frechet frechet_distance(const FeatureGaussian& a, const FeatureGaussian& b) {
-  require<DataError>(a.mean.size(0) == b.mean.size(0), "[frechet] {} and {} features a sample", a.mean.size(0),
+  require<DataError>(a.mean.size(0) == b.mean.size(0), "[frechet] {} and {} features per sample", a.mean.size(0),
                      b.mean.size(0));
   if (!all_finite(a.root) || !all_finite(b.root)) return {kNan, kNan, kNan, kNan, kNan};
   const OneThread one;

@@ -38,10 +38,10 @@ struct Floor {
 
 /// Splits true data [N,C,H,W] at random (permutation() of Stream::splits, indices 0..repeats-1) into disjoint parts of
 /// n_generated and n_reference samples and takes the 95th percentile of each metric over the repeats; `mean` is the
-/// percentile of the channel mean. Expected MMSE of one split: variance * (1/n_generated + 1/n_reference). If N <
-/// n_generated + n_reference, two halves of k = N/2 samples are used instead and both metrics multiplied by
-/// (1/n_generated + 1/n_reference) / (2/k): exact for the expected MMSE, and for SMSE to leading order in 1/k, since
-/// the variances of a mean and of a standard deviation both fall as 1/n.
+/// percentile of the channel mean. Expected MMSE of one split: variance * (1/n_generated + 1/n_reference). If there
+/// are fewer than n_generated + n_reference samples, two halves of k = N/2 samples are used instead and both metrics
+/// multiplied by (1/n_generated + 1/n_reference) / (2/k): exact for the expected MMSE, and for SMSE to leading
+/// order in 1/k, since the variances of a mean and of a standard deviation both fall as 1/n.
 Floor sampling_floor(const Tensor& true_data, int64_t n_generated, int64_t n_reference, uint64_t seed,
                      int repeats = 40);
 

@@ -37,18 +37,18 @@ struct SetDistances::Reference {
   std::vector<Spectrum> spectra;
 };
 
-/// Resamples of the generated set, and where their intervals go.
-struct SetDistances::Resamples {
+/// Where the distances of a generated set go, and its resamples.
+struct SetDistances::Measured {
+  Scores& scores;
   const Bootstrap& bootstrap;
-  Tensor indices, counts;  ///< [R,N]; undefined without resamples
-  json& intervals;
+  Tensor indices = {}, counts = {};  ///< [R,N]; undefined without resamples
 
+  /// `replicate(r)` is the distance of resample r, of which `at_most` are used.
   void add(const std::string& key, double value, int at_most, const std::function<double(int)>& replicate) const {
+    scores.values[key] = value;
     std::vector<double> values;
     for (int r = 0; r < std::min(bootstrap.resamples, at_most); ++r) values.push_back(replicate(r));
-    if (values.empty()) return;
-    const auto [low, high] = distance_interval(values, value, bootstrap.level);
-    intervals[key] = {low, high};
+    if (!values.empty()) scores.intervals[key] = distance_interval(values, value, bootstrap.level);
   }
 };
 
@@ -76,23 +76,21 @@ const SetDistances::Reference& SetDistances::reference() const {
   return *reference_;
 }
 
-json SetDistances::measure(const Tensor& x, const Bootstrap& bootstrap, json& intervals) const {
+void SetDistances::measure(const Tensor& x, const Bootstrap& bootstrap, Scores& scores) const {
   require<DataError>(x.size(0) >= 2, "[samples] distances of sets need at least 2 samples, got {}", x.size(0));
-  Resamples resamples{bootstrap, {}, {}, intervals};
+  Measured out{scores, bootstrap};
   if (bootstrap.resamples > 0) {
-    resamples.indices = bootstrap_indices(x.size(0), bootstrap.resamples, bootstrap.seed);
-    resamples.counts = bootstrap_counts(resamples.indices);
+    out.indices = bootstrap_indices(x.size(0), bootstrap.resamples, bootstrap.seed);
+    out.counts = bootstrap_counts(out.indices);
   }
   const auto z = normalizer_.to_network(x).flatten(1);
-  json out = json::object();
-  measure_slices(out, z, resamples);
-  measure_pairs(out, z, resamples);
-  measure_spectra(out, x, resamples);
-  measure_features(out, x, resamples);
-  return out;
+  measure_slices(out, z);
+  measure_pairs(out, z);
+  measure_spectra(out, x);
+  measure_features(out, x);
 }
 
-void SetDistances::measure_slices(json& out, const Tensor& z, const Resamples& resamples) const {
+void SetDistances::measure_slices(const Measured& out, const Tensor& z) const {
   const auto& r = reference();
   const auto n = z.size(0), m = r.projections.size(0);
   const SlicedPool pool(torch::cat({z.matmul(r.directions), r.projections}));
@@ -101,22 +99,19 @@ void SetDistances::measure_slices(json& out, const Tensor& z, const Resamples& r
         {counts / static_cast<double>(n), torch::full({m}, -1.0 / static_cast<double>(m), torch::kFloat64)}));
   };
   const double value = against_reference(torch::ones({n}, torch::kFloat64));
-  out["swd"] = value;
-  resamples.add("swd", value, resamples.bootstrap.resamples,
-                [&](int i) { return against_reference(resamples.counts[i]); });
+  out.add("swd", value, out.bootstrap.resamples, [&](int i) { return against_reference(out.counts[i]); });
 }
 
-void SetDistances::measure_pairs(json& out, const Tensor& z, const Resamples& resamples) const {
+void SetDistances::measure_pairs(const Measured& out, const Tensor& z) const {
   const auto distances = pairwise_distances(z);
   const auto apdd = [&](const Tensor& counts) {
     return relative_difference(average_pairwise_distance(distances, counts), reference().apd);
   };
   const double value = apdd(torch::ones({z.size(0)}, torch::kFloat64));
-  out["apdd"] = value;
-  resamples.add("apdd", value, resamples.bootstrap.resamples, [&](int i) { return apdd(resamples.counts[i]); });
+  out.add("apdd", value, out.bootstrap.resamples, [&](int i) { return apdd(out.counts[i]); });
 }
 
-void SetDistances::measure_spectra(json& out, const Tensor& x, const Resamples& resamples) const {
+void SetDistances::measure_spectra(const Measured& out, const Tensor& x) const {
   const auto& spectra = reference().spectra;
   std::vector<Tensor> generated;
   for (const auto& spectrum : spectra)
@@ -131,30 +126,26 @@ void SetDistances::measure_spectra(json& out, const Tensor& x, const Resamples& 
   };
   const auto all = torch::ones({x.size(0)}, torch::kFloat64);
   const double value = mean_error(all);
-  out["spectrum_error"] = value;
-  for (size_t i = 0; i < spectra.size(); ++i) out[spectra[i].key] = error(i, all);
-  resamples.add("spectrum_error", value, resamples.bootstrap.resamples,
-                [&](int i) { return mean_error(resamples.counts[i]); });
+  out.add("spectrum_error", value, out.bootstrap.resamples, [&](int i) { return mean_error(out.counts[i]); });
+  for (size_t i = 0; i < spectra.size(); ++i) out.scores.values[spectra[i].key] = error(i, all);
 }
 
-void SetDistances::measure_features(json& out, const Tensor& x, const Resamples& resamples) const {
+void SetDistances::measure_features(const Measured& out, const Tensor& x) const {
   for (const auto& [metric, true_features] : features_) {
     const auto features = metric.features(x);
     const auto truth = fit_gaussian(true_features);
     const double value = frechet_distance(fit_gaussian(features), truth).distance;
-    out[metric.name] = value;
-    resamples.add(metric.name, value, kFrechetResamples, [&](int i) {
-      return frechet_distance(fit_gaussian(features.index_select(0, resamples.indices[i])), truth).distance;
+    out.add(metric.name, value, kFrechetResamples, [&](int i) {
+      return frechet_distance(fit_gaussian(features.index_select(0, out.indices[i])), truth).distance;
     });
   }
 }
 
-json SetDistances::floor(int64_t n, uint64_t seed) const {
+void SetDistances::floor(int64_t n, uint64_t seed, Scores& scores) const {
   const auto& r = reference();
   const int64_t total = physical_.size(0);
-  json out = json::object();
   const auto add = [&](const std::string& key, double order, int repeats, const auto& metric) {
-    out[key] = split_floor(total, n, total, order, seed, repeats, metric);
+    scores.values[key] = split_floor(total, n, total, order, seed, repeats, metric);
   };
   const SlicedPool pool(r.projections);
   add("swd", 0.5, kSplits, [&](const Tensor& a, const Tensor& b) { return pool.distance(signed_shares(total, a, b)); });
@@ -174,7 +165,6 @@ json SetDistances::floor(int64_t n, uint64_t seed) const {
     add(features.metric.name, 1, kFrechetSplits, [&](const Tensor& a, const Tensor& b) {
       return frechet_distance(features.reference.index_select(0, a), features.reference.index_select(0, b)).distance;
     });
-  return out;
 }
 
 }  // namespace piddm

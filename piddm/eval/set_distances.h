@@ -1,6 +1,6 @@
 #pragma once
-// Every distance between the set of generated samples and the set of true ones beyond pixelwise moments, each with
-// bootstrap replicates and a floor:
+// Distances between the set of generated samples and the set of true ones beyond pixelwise moments, each with bootstrap
+// replicates and a floor:
 //
 //   swd, apdd                        diversity.h, z-scored samples flattened over all channels
 //   spectrum_error, spectrum_error_u, ...   spectrum.h, field channels and their mean
@@ -12,8 +12,8 @@
 #include <memory>
 
 #include "piddm/data/normalizer.h"
-#include "piddm/eval/bootstrap.h"
 #include "piddm/eval/feature_metric.h"
+#include "piddm/eval/scores.h"
 
 namespace piddm {
 
@@ -24,13 +24,12 @@ class SetDistances {
 
   void add(const FeatureMetric& metric);
 
-  /// One key a metric for x [N,C,H,W] like the reference, N >= 2; with resamples also their intervals, in `intervals`
-  /// under the same keys.
-  json measure(const Tensor& x, const Bootstrap& bootstrap, json& intervals) const;
+  /// Adds every distance of x [N,C,H,W] from the reference, N >= 2; with resamples also their intervals.
+  void measure(const Tensor& x, const Bootstrap& bootstrap, Scores& scores) const;
 
-  /// 95th percentiles of true data against true data (split_floor): 40 splits, 10 for Frechet distances, whose order in
-  /// n is taken as that of the leading term, 1.
-  json floor(int64_t n, uint64_t seed) const;
+  /// Adds the 95th percentiles of true data against true data (split_floor): 40 splits, 10 for Frechet distances, whose
+  /// order in n is taken as that of the leading term, 1.
+  void floor(int64_t n, uint64_t seed, Scores& scores) const;
 
  private:
   struct Reference;
@@ -43,13 +42,13 @@ class SetDistances {
     FeatureMetric metric;
     Tensor reference;  ///< [M,d]
   };
-  struct Resamples;
+  struct Measured;
 
   const Reference& reference() const;
-  void measure_slices(json& out, const Tensor& z, const Resamples& resamples) const;
-  void measure_pairs(json& out, const Tensor& z, const Resamples& resamples) const;
-  void measure_spectra(json& out, const Tensor& x, const Resamples& resamples) const;
-  void measure_features(json& out, const Tensor& x, const Resamples& resamples) const;
+  void measure_slices(const Measured& out, const Tensor& z) const;
+  void measure_pairs(const Measured& out, const Tensor& z) const;
+  void measure_spectra(const Measured& out, const Tensor& x) const;
+  void measure_features(const Measured& out, const Tensor& x) const;
 
   PdePtr pde_;
   Normalizer normalizer_;

@@ -1,5 +1,7 @@
 #include "piddm/lab/figure_jensen.h"
 
+#include <algorithm>
+
 #include "piddm/core/json_text.h"
 #include "piddm/core/table.h"
 #include "piddm/files/atomic_file.h"
@@ -16,63 +18,137 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr double kSpread = 0.2;    // standard deviation of x_1 given z
+constexpr double kTimeEnd = 1e-3;  // where sampling stops
+constexpr double kWeight = 0.035;  // of the guidance per step, for the velocity errors and the histograms
+constexpr int64_t kTimes = 50;     // at which velocities are compared
+const std::vector<double> kWeights = {0, 3.5e-4, 3.5e-3, 0.035, 0.35};  // per step, compared in the table
+
 struct Options {
   int64_t seed = 0;
   int64_t samples = 2000;
-  int64_t times = 50;
   int64_t steps = 100;
-  double weight = 0.035;
-  std::vector<double> weights = {0, 3.5e-4, 3.5e-3, 0.035, 0.35};
-  double spread = 0.2;
-  double t_end = 1e-3;
 
   template <class V>
   void fields(V&& f) {
-    f("seed", seed, "seed of every random number");
-    f("samples", samples, "samples a process and weight, half of them for each z; an even number");
-    f("times", times, "times at which velocities are compared");
-    f("steps", steps, "Euler steps");
-    f("weight", weight, "weight of the guidance a step, for the velocity errors and the histograms");
-    f("weights", weights, "weights a step compared in the table");
-    f("spread", spread, "standard deviation of x_1 given z");
-    f("t_end", t_end, "where sampling stops");
+    f("seed", seed, at_least(0), "seed of every random number");
+    f("samples", samples, at_least(2), "samples per process and weight, half of them for each z; an even number");
+    f("steps", steps, at_least(1), "Euler steps");
+  }
+
+  static std::vector<FormerKey> former_keys() {
+    std::vector<FormerKey> out;
+    for (const char* key : {"times", "weight", "weights", "spread", "t_end"})
+      out.push_back({key, "", "it is a constant of figure_jensen.cpp"});
+    return out;
   }
 };
 
-GaussianMixture two_lines(double spread) {
-  const auto flat = torch::diag(torch::tensor({spread * spread, 0.0}, torch::kFloat64));
-  return GaussianMixture(
-      {{1, torch::tensor({-1.0, -1.0}, torch::kFloat64), flat}, {1, torch::tensor({1.0, 1.0}, torch::kFloat64), flat}});
+/// Mean errors of the guided velocity over time, one entry per time.
+struct VelocityErrors {
+  std::vector<double> t, absolute, absolute_free, absolute_constrained, angular;
+
+  template <class V>
+  void fields(V&& f) {
+    f("t", t, "time; 1 is noise");
+    f("absolute", absolute, "|v_DPS - v_GT| per coordinate");
+    f("absolute_free", absolute_free, "the same of x_1");
+    f("absolute_constrained", absolute_constrained, "the same of x_2");
+    f("angular", angular, "1 - cos of the angle between the two");
+  }
+};
+
+/// Samples against the law given z.
+struct Judgement {
+  double wrong_side = 0, w1_free = 0, w1_constrained = 0, mean_free = 0, std_free = 0, std_constrained = 0,
+         w1_free_marginal = 0;
+
+  template <class V>
+  void fields(V&& f) {
+    f("wrong_side", wrong_side, "share of samples on the line of the other z");
+    f("w1_free", w1_free, "W1 of x_1 z from its law");
+    f("w1_constrained", w1_constrained, "W1 of x_2 z from 1");
+    f("mean_free", mean_free, "mean of x_1 z");
+    f("std_free", std_free, "standard deviation of x_1 z");
+    f("std_constrained", std_constrained, "standard deviation of x_2 z");
+    f("w1_free_marginal", w1_free_marginal, "W1 of x_1 from its law over both z");
+  }
+};
+
+struct GuidedRow {
+  double weight = 0;
+  Judgement samples;
+
+  template <class V>
+  void fields(V&& f) {
+    f("weight", weight, "of the guidance per step");
+    samples.fields(f);
+  }
+};
+
+/// Where the absolute error is largest, and what it is at both ends.
+struct Peak {
+  double t = 0, absolute = 0, at_start = 0, at_end = 0;
+
+  template <class V>
+  void fields(V&& f) {
+    f("t", t, "time of the largest error");
+    f("absolute", absolute, "the largest error");
+    f("at_start", at_start, "at t = 1");
+    f("at_end", at_end, "where sampling stops");
+  }
+};
+
+struct ProcessResult {
+  VelocityErrors errors;
+  Judgement conditional;
+  std::vector<GuidedRow> guided;
+  Peak peak;
+
+  template <class V>
+  void fields(V&& f) {
+    f("errors", errors, "of the guided velocity");
+    f("conditional", conditional, "samples of the exact conditional ODE");
+    f("guided", guided, "samples of DPS, one row per weight");
+    f("peak", peak, "of the absolute error");
+  }
+};
+
+Tensor vector(double a, double b) { return torch::tensor({a, b}, torch::kFloat64); }
+
+GaussianMixture two_lines() {
+  const auto flat = torch::diag(vector(kSpread * kSpread, 0.0));
+  return GaussianMixture({{1, vector(-1, -1), flat}, {1, vector(1, 1), flat}});
 }
 
 /// One process: its velocity errors and its samples. The first half of every batch has z = -1, the second z = 1.
-class Bench {
+class GuidanceBench {
  public:
-  Bench(const Options& o, const std::string& process, torch::Device device)
+  GuidanceBench(const Options& o, const std::string& process, torch::Device device)
       : o_(o),
         process_(process_registry().at(process)()),
-        law_(two_lines(o.spread)),
+        law_(two_lines()),
         network_(law_, process_),
         device_(device) {
     const auto half = torch::ones({o.samples / 2}, torch::kFloat64);
     z_ = torch::cat({-half, half}).to(device);
   }
 
-  json velocity_errors() {
-    json out;
-    for (int64_t i = 0; i < o_.times; ++i) {
-      const double t = 1 - (1 - o_.t_end) * static_cast<double>(i) / static_cast<double>(o_.times - 1);
+  VelocityErrors velocity_errors() {
+    VelocityErrors out;
+    for (int64_t i = 0; i < kTimes; ++i) {
+      const double t = 1 - (1 - kTimeEnd) * static_cast<double>(i) / static_cast<double>(kTimes - 1);
       const auto time = torch::full({1}, t, z_.options());
       const auto x = process_->diffuse(true_samples(), gaussian(Stream::noise, i), time);
       const auto truth = conditional_velocity(x, time);
-      const auto guided = guided_velocity(network_, *process_, loss(), guidance(o_.weight).per_time(), x, time);
+      const auto guided = guided_velocity(network_, *process_, loss(), guidance(kWeight).per_time(), x, time);
       const auto error = (guided - truth).abs().flatten(1);
       const auto cosine = torch::cosine_similarity(guided.flatten(1), truth.flatten(1), 1);
-      out["t"].push_back(t);
-      out["absolute"].push_back(error.mean().item<double>());
-      out["absolute_free"].push_back(error.select(1, 0).mean().item<double>());
-      out["absolute_constrained"].push_back(error.select(1, 1).mean().item<double>());
-      out["angular"].push_back((1 - cosine).mean().item<double>());
+      out.t.push_back(t);
+      out.absolute.push_back(error.mean().item<double>());
+      out.absolute_free.push_back(error.select(1, 0).mean().item<double>());
+      out.absolute_constrained.push_back(error.select(1, 1).mean().item<double>());
+      out.angular.push_back((1 - cosine).mean().item<double>());
     }
     return out;
   }
@@ -85,25 +161,23 @@ class Bench {
   Tensor conditional_samples() const {
     torch::NoGradGuard no_grad;
     const auto field = [&](const Tensor& x, const Tensor& t) { return conditional_velocity(x, t); };
-    return integrate_euler(field, gaussian(Stream::latents, 0), o_.steps, o_.t_end).flatten(1);
+    return integrate_euler(field, gaussian(Stream::latents, 0), o_.steps, kTimeEnd).flatten(1);
   }
 
-  json judge(const Tensor& x) const {
+  Judgement judge(const Tensor& x) const {
     const auto free = x.select(1, 0) * z_, constrained = x.select(1, 1) * z_;
-    const auto exact = law_.component(1).marginal(torch::tensor({1.0, 0.0}, torch::kFloat64));
-    return {
-        {"wrong_side", (constrained < 0).to(torch::kFloat64).mean().item<double>()},
-        {"w1_free", wasserstein(free, exact)},
-        {"w1_constrained", (constrained - 1).abs().mean().item<double>()},
-        {"mean_free", free.mean().item<double>()},
-        {"std_free", free.std().item<double>()},
-        {"std_constrained", constrained.std().item<double>()},
-        {"w1_free_marginal", wasserstein(x.select(1, 0), law_.marginal(torch::tensor({1.0, 0.0}, torch::kFloat64)))}};
+    return {.wrong_side = (constrained < 0).to(torch::kFloat64).mean().item<double>(),
+            .w1_free = wasserstein(free, law_.component(1).marginal(vector(1, 0))),
+            .w1_constrained = (constrained - 1).abs().mean().item<double>(),
+            .mean_free = free.mean().item<double>(),
+            .std_free = free.std().item<double>(),
+            .std_constrained = constrained.std().item<double>(),
+            .w1_free_marginal = wasserstein(x.select(1, 0), law_.marginal(vector(1, 0)))};
   }
 
  private:
   ToyGuidance guidance(double weight) const {
-    return {.steps = o_.steps, .weight = weight, .unit = GuidanceUnit::per_step, .t_end = o_.t_end};
+    return {.steps = o_.steps, .weight = weight, .unit = GuidanceUnit::per_step, .t_end = kTimeEnd};
   }
 
   SampleLoss loss() const {
@@ -137,110 +211,120 @@ class Bench {
   Tensor z_;  // [samples]
 };
 
-void run_process(const Options& o, const std::string& process, torch::Device device, const fs::path& folder) {
-  Bench bench(o, process, device);
-  const auto conditional = bench.conditional_samples();
-  json report = {{"errors", bench.velocity_errors()}, {"conditional", bench.judge(conditional)}};
-  TensorMap samples{{"conditional", conditional.cpu()}, {"guided", bench.guided_samples(o.weight).cpu()}};
-  for (const double weight : o.weights) {
-    json row = {{"weight", weight}};
-    row.update(bench.judge(weight == o.weight ? samples.at("guided").to(device) : bench.guided_samples(weight)));
-    report["guided"].push_back(row);
-  }
-  write_safetensors(folder / "samples.safetensors", samples);
-  write_file_atomically(folder / "result.json", report.dump(2) + "\n");
+Peak peak_of(const VelocityErrors& errors) {
+  const auto& values = errors.absolute;
+  const auto top = std::max_element(values.begin(), values.end());
+  return {errors.t[static_cast<size_t>(top - values.begin())], *top, values.front(), values.back()};
 }
 
-void write_curves(const json& processes, const fs::path& csv) {
-  const std::vector<std::string> columns = {"t", "absolute", "absolute_free", "absolute_constrained", "angular"};
-  auto header = columns;
-  header.insert(header.begin(), "process");
-  Table table(header);
-  for (const auto& [name, result] : processes.items()) {
-    const auto& errors = result.at("errors");
-    for (size_t i = 0; i < errors.at("t").size(); ++i) {
-      std::vector<std::string> row = {name};
-      for (const auto& column : columns) row.push_back(fmt::format("{:.9g}", errors.at(column)[i].get<double>()));
+void run_process(const Options& o, const std::string& process, torch::Device device, const fs::path& folder) {
+  GuidanceBench bench(o, process, device);
+  const auto conditional = bench.conditional_samples();
+  ProcessResult result{bench.velocity_errors(), bench.judge(conditional), {}, {}};
+  result.peak = peak_of(result.errors);
+  TensorMap samples{{"conditional", conditional.cpu()}, {"guided", bench.guided_samples(kWeight).cpu()}};
+  for (const double weight : kWeights)
+    result.guided.push_back(
+        {weight, bench.judge(weight == kWeight ? samples.at("guided").to(device) : bench.guided_samples(weight))});
+  write_safetensors(folder / "samples.safetensors", samples);
+  write_file_atomically(folder / "result.json", write_fields(result).dump(2) + "\n");
+}
+
+/// What a process gave, and its samples under "conditional" and "guided".
+struct ProcessOutcome {
+  std::string process;
+  ProcessResult result;
+  TensorMap samples;
+};
+
+ProcessOutcome read_outcome(const std::string& process, const fs::path& folder) {
+  ProcessOutcome out{process, {}, read_safetensors(folder / "samples.safetensors").tensors};
+  read_fields(parse_json(read_file(folder / "result.json", 1 << 24), "result.json"), out.result);
+  return out;
+}
+
+void write_curves(const std::vector<ProcessOutcome>& outcomes, const fs::path& csv) {
+  Table table({"process", "t", "absolute", "absolute_free", "absolute_constrained", "angular"});
+  for (const auto& outcome : outcomes) {
+    const auto& e = outcome.result.errors;
+    for (size_t i = 0; i < e.t.size(); ++i) {
+      std::vector<std::string> row = {outcome.process};
+      for (const auto* column : {&e.t, &e.absolute, &e.absolute_free, &e.absolute_constrained, &e.angular})
+        row.push_back(fmt::format("{:.9g}", (*column)[i]));
       table.add_row(row);
     }
   }
   write_file_atomically(csv, table.csv());
 }
 
-/// Where the absolute error is largest, and what is left of it at the end.
-json peak_of(const json& errors) {
-  const auto values = errors.at("absolute").get<std::vector<double>>();
-  const auto top = std::max_element(values.begin(), values.end());
-  return {{"t", errors.at("t")[static_cast<size_t>(top - values.begin())]},
-          {"absolute", *top},
-          {"at_start", values.front()},
-          {"at_end", values.back()}};
-}
-
-Canvas error_chart(const json& processes, const std::string& key, const std::string& title, const std::string& label) {
+Canvas error_chart(const std::vector<ProcessOutcome>& outcomes, std::vector<double> VelocityErrors::*values,
+                   const std::string& title, const std::string& label) {
   std::vector<Curve> curves;
-  for (const auto& [name, result] : processes.items())
-    curves.push_back({name, result.at("errors").at("t").get<std::vector<double>>(),
-                      result.at("errors").at(key).get<std::vector<double>>()});
+  for (const auto& outcome : outcomes)
+    curves.push_back({outcome.process, outcome.result.errors.t, outcome.result.errors.*values});
   return line_chart(curves, title, "t (1 is noise)", label);
 }
 
-Canvas histogram_chart(const std::vector<std::pair<std::string, TensorMap>>& samples, int64_t coordinate,
-                       const std::string& title, const std::string& label) {
+Canvas histogram_chart(const std::vector<ProcessOutcome>& outcomes, int64_t coordinate, const std::string& title,
+                       const std::string& label) {
   const HistogramRange range{-1.8, 1.8, 120};
   std::vector<Curve> curves = {
-      histogram_curve("exact conditional", samples.front().second.at("conditional").select(1, coordinate), range)};
-  for (const auto& [name, x] : samples)
-    curves.push_back(histogram_curve("DPS " + name, x.at("guided").select(1, coordinate), range));
+      histogram_curve("exact conditional", outcomes.front().samples.at("conditional").select(1, coordinate), range)};
+  for (const auto& outcome : outcomes)
+    curves.push_back(
+        histogram_curve("DPS " + outcome.process, outcome.samples.at("guided").select(1, coordinate), range));
   return line_chart(curves, title, label, "density");
+}
+
+void draw(const std::vector<ProcessOutcome>& outcomes, const fs::path& out) {
+  arrange_pictures({error_chart(outcomes, &VelocityErrors::absolute, "velocity error of DPS", "mean |v_DPS - v_GT|"),
+                    error_chart(outcomes, &VelocityErrors::angular, "angular error of DPS", "1 - cos"),
+                    histogram_chart(outcomes, 0, "free coordinate", "x_1"),
+                    histogram_chart(outcomes, 1, "constrained coordinate", "x_2")},
+                   2)
+      .write_png(out / "figure-jensen.png");
 }
 
 json run(const json& settings, const fs::path& out, torch::Device device) {
   Options o;
   read_fields(settings, o);
-  require<UsageError>(o.samples >= 2 && o.samples % 2 == 0 && o.times >= 2 && o.seed >= 0,
-                      "figure-jensen: samples must be even, times at least 2, the seed not negative");
+  require<UsageError>(o.samples % 2 == 0, "figure-jensen: samples must be even, got {}", o.samples);
   Recipe recipe(out);
-  json report;
-  std::vector<std::pair<std::string, TensorMap>> samples;
+  json processes = json::object();
+  std::vector<ProcessOutcome> outcomes;
   for (const auto& process : process_registry().names()) {
     json settings_here = write_fields(o);
-    settings_here["process"] = process;
+    settings_here.update({{"process", process}});
     const auto step = recipe.step("jensen " + process, settings_here, {},
                                   [&](const fs::path& folder) { run_process(o, process, device, folder); });
-    auto& result = report["processes"][process];
-    result = parse_json(read_file(step.folder / "result.json", 1 << 24), "result.json");
-    result["peak"] = peak_of(result.at("errors"));
-    samples.emplace_back(process, read_safetensors(step.folder / "samples.safetensors").tensors);
+    outcomes.push_back(read_outcome(process, step.folder));
+    processes[process] = write_fields(outcomes.back().result);
   }
-  const auto& processes = report["processes"];
-  write_curves(processes, out / "velocity-errors.csv");
-  arrange_pictures({error_chart(processes, "absolute", "velocity error of DPS", "mean |v_DPS - v_GT|"),
-                    error_chart(processes, "angular", "angular error of DPS", "1 - cos"),
-                    histogram_chart(samples, 0, "free coordinate", "x_1"),
-                    histogram_chart(samples, 1, "constrained coordinate", "x_2")},
-                   2)
-      .write_png(out / "figure-jensen.png");
-  const auto free = two_lines(o.spread).component(1).marginal(torch::tensor({1.0, 0.0}, torch::kFloat64));
-  report["floor"] = {{"w1_free", wasserstein_floor(free, o.samples, static_cast<uint64_t>(o.seed))}};
-  return report;
+  write_curves(outcomes, out / "velocity-errors.csv");
+  draw(outcomes, out);
+  const auto free = two_lines().component(1).marginal(vector(1, 0));
+  const double floor = wasserstein_floor(free, o.samples, static_cast<uint64_t>(o.seed));
+  return {{"processes", processes}, {"floor", json{{"w1_free", floor}}}};
 }
 
 std::string format(const json& report) {
   Table peaks({"process", "error at t=1", "largest error", "at t", "error at the end"});
-  Table table({"process", "weight a step", "wrong side", "W1 free", "std free", "W1 constrained", "std constrained"});
-  const auto cell = [](const json& row, const char* key) { return format_number(row.at(key).get<double>()); };
-  const auto add = [&](const std::string& process, const std::string& weight, const json& row) {
-    table.add_row({process, weight, cell(row, "wrong_side"), cell(row, "w1_free"), cell(row, "std_free"),
-                   cell(row, "w1_constrained"), cell(row, "std_constrained")});
+  Table table({"process", "weight per step", "wrong side", "W1 free", "std free", "W1 constrained", "std constrained"});
+  const auto add = [&](const std::string& process, const std::string& weight, const Judgement& j) {
+    table.add_row({process, weight, format_number(j.wrong_side), format_number(j.w1_free), format_number(j.std_free),
+                   format_number(j.w1_constrained), format_number(j.std_constrained)});
   };
-  for (const auto& [name, result] : report.at("processes").items()) {
-    const auto& peak = result.at("peak");
-    peaks.add_row({name, cell(peak, "at_start"), cell(peak, "absolute"), cell(peak, "t"), cell(peak, "at_end")});
-    add(name, "exact conditional", result.at("conditional"));
-    for (const auto& row : result.at("guided")) add(name, cell(row, "weight"), row);
+  for (const auto& [name, json_result] : report.at("processes").items()) {
+    ProcessResult result;
+    read_fields(json_result, result);
+    const auto& peak = result.peak;
+    peaks.add_row({name, format_number(peak.at_start), format_number(peak.absolute), format_number(peak.t),
+                   format_number(peak.at_end)});
+    add(name, "exact conditional", result.conditional);
+    for (const auto& row : result.guided) add(name, format_number(row.weight), row.samples);
   }
-  return "Velocity of DPS against the exact conditional one, mean absolute error a coordinate\n\n" + peaks.markdown() +
+  return "Velocity of DPS against the exact conditional one, mean absolute error per coordinate\n\n" +
+         peaks.markdown() +
          "\nSamples against the law given z (free: x_1 z, law N(1, 0.2^2); constrained: x_2 z, law: exactly 1)\n\n" +
          table.markdown() +
          fmt::format("\nW1 free of true samples: {} (95th percentile)\n",

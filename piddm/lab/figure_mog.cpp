@@ -17,51 +17,74 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr double kVariance = 0.04, kCorrelation = 0.99999;  // of the coordinates of a component
+constexpr double kWeight = 300;                             // of DPS's guidance
+constexpr int64_t kTeacherSteps = 100;                      // Euler steps of the teacher that makes the pairs
+constexpr double kLambdaTrain = 1, kLambdaInfer = 1;        // weights of F in the distillation and the refinement
+const MlpOptions kStudent = {.time = false};
+
 struct Options {
   int64_t seed = 0;
   int64_t samples = 4000;
-  double variance = 0.04;
-  double rho = 0.99999;
   int64_t steps = 1000;
-  double weight = 300;
-  int64_t teacher_steps = 100;
   int64_t pairs = 50000;
-  double lambda_train = 1;
-  double lambda_infer = 1;
-  MlpOptions student = {.time = false};
-  TrainOptions train;
-  LbfgsOptions refine;
-
-  Options() {
-    train.batch = 2048;
-    train.adam = {.lr = 1e-3, .clip = 0, .ema = 0};
-    train.schedule = ScheduleKind::constant;
-    train.log_every = 100;
-    refine = {.iterations = 80, .learning_rate = 3e-3, .tolerance_grad = 1e-7};
-  }
+  int64_t train_steps = 10000;
+  LbfgsOptions refine = {.iterations = 80, .learning_rate = 3e-3, .tolerance_grad = 1e-7};
 
   template <class V>
   void fields(V&& f) {
-    f("seed", seed, "seed of every random number");
-    f("samples", samples, "samples of each method");
-    f("variance", variance, "variance of each coordinate of a component");
-    f("rho", rho, "correlation of the two coordinates");
-    f("steps", steps, "Euler steps of DPS and ECI");
-    f("weight", weight, "weight of DPS's guidance");
-    f("teacher_steps", teacher_steps, "Euler steps of the teacher that makes the pairs");
-    f("pairs", pairs, "noise-data pairs");
-    f("lambda_train", lambda_train, "weight of F in the distillation");
-    f("lambda_infer", lambda_infer, "weight of F in the refinement");
-    f("student", student, "the student");
-    f("train", train, "training of the student");
+    f("seed", seed, at_least(0), "seed of every random number");
+    f("samples", samples, at_least(2), "samples of each method");
+    f("steps", steps, at_least(1), "Euler steps of DPS and ECI");
+    f("pairs", pairs, at_least(1), "noise-data pairs");
+    f("train_steps", train_steps, at_least(1), "training steps of the student");
     f("refine", refine, "latent refinement");
+  }
+
+  static std::vector<FormerKey> former_keys() {
+    std::vector<FormerKey> out = {{"train", "train_steps", "the rest of the training is constant"}};
+    for (const char* key : {"variance", "rho", "weight", "teacher_steps", "lambda_train", "lambda_infer", "student"})
+      out.push_back({key, "", "it is a constant of figure_mog.cpp"});
+    return out;
+  }
+
+  TrainOptions train() const {
+    TrainOptions out;
+    out.steps = train_steps;
+    out.batch = 2048;
+    out.adam = {.lr = 1e-3, .clip = 0, .ema = 0};
+    out.schedule = ScheduleKind::constant;
+    out.log_every = 100;
+    return out;
+  }
+};
+
+/// Samples of a method against the law, and the work per sample.
+struct MethodRow {
+  std::string method;
+  double std_difference = 0, max_difference = 0, w1_difference = 0, w1_x0 = 0, std_component = 0, nfe = 0, backward = 0;
+
+  template <class V>
+  void fields(V&& f) {
+    f("method", method, "name of the row");
+    f("std_difference", std_difference, "standard deviation of x_0 - x_1");
+    f("max_difference", max_difference, "largest |x_0 - x_1|");
+    f("w1_difference", w1_difference, "W1 of x_0 - x_1 from its law");
+    f("w1_x0", w1_x0, "W1 of x_0 from its law");
+    f("std_component", std_component, "standard deviation of |x_0| - 1: within a mode");
+    f("nfe", nfe, "network evaluations per sample");
+    f("backward", backward, "backward passes per sample");
+  }
+
+  std::vector<double> numbers() const {
+    return {std_difference, max_difference, w1_difference, w1_x0, std_component, nfe, backward};
   }
 };
 
 Tensor vector(double a, double b) { return torch::tensor({a, b}, torch::kFloat64); }
 
-GaussianMixture correlated(const Options& o) {
-  const auto covariance = o.variance * torch::stack({vector(1, o.rho), vector(o.rho, 1)});
+GaussianMixture correlated() {
+  const auto covariance = kVariance * torch::stack({vector(1, kCorrelation), vector(kCorrelation, 1)});
   return GaussianMixture({{1, vector(-1, -1), covariance}, {1, vector(1, 1), covariance}});
 }
 
@@ -81,7 +104,7 @@ class Mog {
       : o_(o),
         recipe_(out),
         device_(device),
-        law_(correlated(o)),
+        law_(correlated()),
         process_(process_registry().at("linear")()),
         network_(law_, process_),
         first_(law_.marginal(vector(1, 0))),
@@ -89,18 +112,20 @@ class Mog {
 
   json run() {
     const auto pairs = pairs_step();
-    const auto plain = student_step("plain", 0, pairs), physical = student_step("constrained", o_.lambda_train, pairs);
+    const auto plain = student_step("plain", 0, pairs), physical = student_step("constrained", kLambdaTrain, pairs);
     const auto step = recipe_.step("mog samples", sampling_settings(), {plain, physical}, [&](const fs::path& folder) {
       sample_rivals();
       sample_students(plain, physical);
       write_safetensors(folder / "samples.safetensors", samples_);
-      write_file_atomically(folder / "rows.json", rows_.dump(2) + "\n");
+      write_file_atomically(folder / "rows.json", rows_json().dump(2) + "\n");
     });
-    rows_ = parse_json(read_file(step.folder / "rows.json", 1 << 24), "rows.json");
+    rows_.clear();
+    for (const auto& entry : parse_json(read_file(step.folder / "rows.json", 1 << 24), "rows.json"))
+      read_fields(entry, rows_.emplace_back());
     samples_ = read_safetensors(step.folder / "samples.safetensors").tensors;
     draw();
     const auto seed = static_cast<uint64_t>(o_.seed);
-    return {{"rows", rows_},
+    return {{"rows", rows_json()},
             {"law", {{"std_difference", std::sqrt(difference_.covariances()[0].item<double>())}}},
             {"floor",
              {{"w1_x0", wasserstein_floor(first_, o_.samples, seed)},
@@ -108,9 +133,15 @@ class Mog {
   }
 
  private:
+  json rows_json() const {
+    json out = json::array();
+    for (const auto& row : rows_) out.push_back(write_fields(row));
+    return out;
+  }
+
   json sampling_settings() const {
     json settings = write_fields(o_);
-    settings.erase("train");
+    settings.erase("train_steps");
     return settings;
   }
 
@@ -126,12 +157,12 @@ class Mog {
   StepResult pairs_step() {
     const json settings = {{"seed", o_.seed},
                            {"pairs", o_.pairs},
-                           {"steps", o_.teacher_steps},
-                           {"variance", o_.variance},
-                           {"rho", o_.rho}};
+                           {"steps", kTeacherSteps},
+                           {"variance", kVariance},
+                           {"rho", kCorrelation}};
     return recipe_.step("mog pairs", settings, {}, [&](const fs::path& folder) {
       const auto e = noise(Stream::pairs, o_.pairs);
-      const auto x = teacher(e, o_.teacher_steps);
+      const auto x = teacher(e, kTeacherSteps);
       write_safetensors(folder / "pairs.safetensors",
                         {{"latents", e.to(torch::kFloat32).cpu()}, {"targets", x.to(torch::kFloat32).cpu()}});
     });
@@ -140,16 +171,16 @@ class Mog {
   StepResult student_step(const std::string& name, double lambda, const StepResult& pairs) {
     const json settings = {{"seed", o_.seed},
                            {"lambda", lambda},
-                           {"student", write_fields(o_.student)},
-                           {"train", write_fields(o_.train)},
+                           {"student", write_fields(kStudent)},
+                           {"train", write_fields(o_.train())},
                            {"threads", at::get_num_threads()}};
     return recipe_.step("mog student " + name, settings, {pairs}, [&](const fs::path& folder) {
       const auto data = read_safetensors(pairs.folder / "pairs.safetensors").tensors;
-      Mlp student(o_.student, static_cast<uint64_t>(o_.seed));
+      Mlp student(kStudent, static_cast<uint64_t>(o_.seed));
       student.to(device_);
       ToyDistillation objective(student, data.at("latents").to(device_), data.at("targets").to(device_), constraint,
-                                lambda, o_.train.batch, static_cast<uint64_t>(o_.seed));
-      distill_toy(student, objective, o_.train, folder / "run", "student " + name);
+                                lambda, o_.train().batch, static_cast<uint64_t>(o_.seed));
+      distill_toy(student, objective, o_.train(), folder / "run", "student " + name);
       write_safetensors(folder / "student.safetensors", weights_of(student));
     });
   }
@@ -162,19 +193,19 @@ class Mog {
     const auto spent = meter.spent();
     const auto d = difference(x);
     const double n = static_cast<double>(o_.samples);
-    rows_.push_back({{"method", name},
-                     {"std_difference", d.std().item<double>()},
-                     {"max_difference", d.abs().max().item<double>()},
-                     {"w1_difference", wasserstein(d, difference_)},
-                     {"w1_x0", wasserstein(x.select(1, 0), first_)},
-                     {"std_component", (x.select(1, 0).abs() - 1).std().item<double>()},
-                     {"nfe", static_cast<double>(spent.forward) / n - (optimised ? 1 : 0)},
-                     {"backward", static_cast<double>(spent.backward) / n}});
+    rows_.push_back({.method = name,
+                     .std_difference = d.std().item<double>(),
+                     .max_difference = d.abs().max().item<double>(),
+                     .w1_difference = wasserstein(d, difference_),
+                     .w1_x0 = wasserstein(x.select(1, 0), first_),
+                     .std_component = (x.select(1, 0).abs() - 1).std().item<double>(),
+                     .nfe = static_cast<double>(spent.forward) / n - (optimised ? 1 : 0),
+                     .backward = static_cast<double>(spent.backward) / n});
     samples_[name] = x;
   }
 
   void add_guided(const std::string& name, GuidanceUnit unit, double t_end) {
-    const ToyGuidance guidance{.steps = o_.steps, .weight = o_.weight, .unit = unit, .t_end = t_end};
+    const ToyGuidance guidance{.steps = o_.steps, .weight = kWeight, .unit = unit, .t_end = t_end};
     add(name, network_, [&](const Tensor& e) { return sample_guided(network_, *process_, constraint, guidance, e); });
   }
 
@@ -183,13 +214,13 @@ class Mog {
       return law_.sample(static_cast<uint64_t>(o_.seed), Stream::coefficients, 0, o_.samples);
     });
     for (const auto& [steps, t_end] :
-         std::vector<std::pair<int64_t, double>>{{o_.teacher_steps, 0.0}, {o_.steps, 0.0}, {o_.steps, 1e-3}})
+         std::vector<std::pair<int64_t, double>>{{kTeacherSteps, 0.0}, {o_.steps, 0.0}, {o_.steps, 1e-3}})
       add(fmt::format("teacher, {} steps{}", steps, t_end > 0 ? " to 1e-3" : ""), network_,
           [&, steps = steps, t_end = t_end](const Tensor& e) { return teacher(e, steps, t_end); });
-    add_guided("dps a time", GuidanceUnit::per_time, 0);
-    add_guided("dps a time to 1e-3", GuidanceUnit::per_time, 1e-3);
-    add_guided("dps a step", GuidanceUnit::per_step, 0);
-    add_guided("dps a step to 1e-3", GuidanceUnit::per_step, 1e-3);
+    add_guided("dps per time", GuidanceUnit::per_time, 0);
+    add_guided("dps per time to 1e-3", GuidanceUnit::per_time, 1e-3);
+    add_guided("dps per step", GuidanceUnit::per_step, 0);
+    add_guided("dps per step to 1e-3", GuidanceUnit::per_step, 1e-3);
     for (const auto mode : {ToyEciNoise::fixed, ToyEciNoise::resample, ToyEciNoise::ddim})
       add("eci " + enum_names(mode).at(static_cast<size_t>(mode)), network_, [&](const Tensor& e) {
         return sample_eci(network_, *process_, on_diagonal, mode, o_.steps, e, static_cast<uint64_t>(o_.seed));
@@ -197,7 +228,7 @@ class Mog {
   }
 
   void sample_students(const StepResult& plain, const StepResult& physical) {
-    Mlp student(o_.student, 0);
+    Mlp student(kStudent, 0);
     student.to(device_);
     const auto one_step = [&](const Tensor& e) { return student_output(student, e.to(torch::kFloat32)); };
     load(student, plain);
@@ -207,7 +238,7 @@ class Mog {
     add(
         "piddm-ref", student,
         [&](const Tensor& e) {
-          const auto refined = refine_latents(student, constraint, o_.lambda_infer, o_.refine, e.to(torch::kFloat32));
+          const auto refined = refine_latents(student, constraint, kLambdaInfer, o_.refine, e.to(torch::kFloat32));
           return student_output(student, refined);
         },
         true);
@@ -227,8 +258,8 @@ class Mog {
 
   void draw() const {
     const auto first = [](const Tensor& x) { return x.select(1, 0); };
-    const std::vector<std::string> main = {"law", "dps a time to 1e-3", "eci fixed", "eci resample", "piddm-ref"};
-    const std::vector<std::string> spread = {"law", "dps a time", "dps a time to 1e-3", "piddm-1", "piddm-ref"};
+    const std::vector<std::string> main = {"law", "dps per time to 1e-3", "eci fixed", "eci resample", "piddm-ref"};
+    const std::vector<std::string> spread = {"law", "dps per time", "dps per time to 1e-3", "piddm-1", "piddm-ref"};
     arrange_pictures({chart("first coordinate", "x_0", {-2.2, 2.2, 88}, main, first),
                       chart("constraint deviation", "x_0 - x_1", {-5e-3, 5e-3, 100}, spread, difference)},
                      2)
@@ -236,9 +267,8 @@ class Mog {
     Table table(
         {"method", "std_difference", "max_difference", "w1_difference", "w1_x0", "std_component", "nfe", "backward"});
     for (const auto& row : rows_) {
-      std::vector<std::string> cells = {row.at("method").get<std::string>()};
-      for (const auto& [key, value] : row.items())
-        if (key != "method") cells.push_back(fmt::format("{:.9g}", value.get<double>()));
+      std::vector<std::string> cells = {row.method};
+      for (const double value : row.numbers()) cells.push_back(fmt::format("{:.9g}", value));
       table.add_row(cells);
     }
     write_file_atomically(recipe_.root() / "methods.csv", table.csv());
@@ -251,25 +281,24 @@ class Mog {
   ProcessPtr process_;
   MixtureNetwork network_;
   GaussianMixture first_, difference_;  // laws of x_0 and of x_0 - x_1
-  json rows_ = json::array();
+  std::vector<MethodRow> rows_;
   TensorMap samples_;
 };
 
 json run(const json& settings, const fs::path& out, torch::Device device) {
   Options o;
   read_fields(settings, o);
-  require<UsageError>(o.seed >= 0 && o.samples >= 2 && o.pairs >= 1, "figure-mog: sizes and seed must be positive");
-  require<UsageError>(o.student.channels == 2 && o.student.points == 1 && !o.student.time,
-                      "figure-mog: the student maps 2 numbers to 2");
   return Mog(o, out, device).run();
 }
 
 std::string format(const json& report) {
   Table table({"method", "std(x0-x1)", "max|x0-x1|", "W1(x0-x1)", "W1(x0)", "std in a mode", "NFE", "backward"});
-  for (const auto& row : report.at("rows")) {
-    const auto cell = [&](const char* key) { return format_number(row.at(key).get<double>()); };
-    table.add_row({row.at("method").get<std::string>(), cell("std_difference"), cell("max_difference"),
-                   cell("w1_difference"), cell("w1_x0"), cell("std_component"), cell("nfe"), cell("backward")});
+  for (const auto& entry : report.at("rows")) {
+    MethodRow row;
+    read_fields(entry, row);
+    std::vector<std::string> cells = {row.method};
+    for (const double value : row.numbers()) cells.push_back(format_number(value));
+    table.add_row(cells);
   }
   return table.markdown() +
          fmt::format(
@@ -285,7 +314,7 @@ LabRecipe figure_mog() {
   const auto options = [](Scale scale) {
     Options o;
     o.samples = scale == Scale::smoke ? 2000 : scale == Scale::small ? 10000 : 50000;
-    o.train.steps = scale == Scale::smoke ? 2500 : scale == Scale::small ? 10000 : 25000;
+    o.train_steps = scale == Scale::smoke ? 2500 : scale == Scale::small ? 10000 : 25000;
     return write_fields(o);
   };
   return {options, run, format};

@@ -9,6 +9,7 @@
 //
 // A new experiment is a file pair with one function that returns a LabRecipe, and one line in registry.cpp.
 
+#include <array>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -27,8 +28,10 @@ struct LabRecipe {
 
 const Registry<LabRecipe()>& lab_registry();
 
-/// Runs a recipe in `out` and writes report.json and report.md there; the report has options, machine and seconds
-/// added.
+/// What run_lab adds to the report of every recipe.
+inline constexpr std::array kLabKeys = {"experiment", "options", "seconds", "machine"};
+
+/// Runs a recipe in `out` and writes report.json and report.md there.
 json run_lab(const std::string& name, const json& options, const std::filesystem::path& out, torch::Device device);
 
 }  // namespace piddm

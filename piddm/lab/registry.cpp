@@ -27,10 +27,8 @@ json run_lab(const std::string& name, const json& options, const std::filesystem
   const auto recipe = lab_registry().at(name)();
   const Stopwatch watch;
   json report = recipe.run(options, out, device);
-  report["experiment"] = name;
-  report["options"] = options;
-  report["seconds"] = watch.seconds();
-  report["machine"] = describe_machine();
+  const auto& [experiment, settings, seconds, machine] = kLabKeys;
+  report.update({{experiment, name}, {settings, options}, {seconds, watch.seconds()}, {machine, describe_machine()}});
   write_file_atomically(out / "report.json", report.dump(2) + "\n");
   write_file_atomically(out / "report.md", recipe.format(report));
   return report;

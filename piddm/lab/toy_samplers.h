@@ -12,7 +12,7 @@ namespace piddm {
 using SampleLoss = std::function<Tensor(const Tensor& x0)>;
 using Projection = std::function<Tensor(const Tensor& x0)>;
 
-/// What the weight of the guidance multiplies: grad loss once a step (Chung et al. 2023), so that its strength grows
+/// What the weight of the guidance multiplies: grad loss once per step (Chung et al. 2023), so that its strength grows
 /// with the number of steps, or the velocity, so that it does not: per_step w is per_time w / dt.
 enum class GuidanceUnit { per_step, per_time };
 inline std::vector<std::string> enum_names(GuidanceUnit) { return {"per_step", "per_time"}; }

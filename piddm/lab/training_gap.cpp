@@ -15,21 +15,23 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr const char *kDiffusion = "diffusion", *kPdeError = "pde_error";  // terms in the metrics of a training
+
 struct Options {
   int64_t seed = 0;
   int64_t seeds = 3;
   int64_t windows = 30;
-  PidmOptions pidm{.lambda = 10};
   Experiment experiment;
 
   template <class V>
   void fields(V&& f) {
-    f("seed", seed, "the first seed");
-    f("seeds", seeds, "trainings of each kind, with seeds one after another");
-    f("windows", windows, "points of a curve: means over equal windows of iterations");
-    f("pidm", pidm, "the residual term of the second kind");
-    f("experiment", experiment, "data, network and training of both");
+    f("seed", seed, at_least(0), "the first seed");
+    f("seeds", seeds, at_least(1), "trainings of each kind, with seeds one after another");
+    f("windows", windows, at_least(1), "points of a curve: means over equal windows of iterations");
+    f("experiment", experiment, "data, network and training of both; pidm is the residual term of the second kind");
   }
+
+  static std::vector<FormerKey> former_keys() { return {{"pidm", "experiment.pidm"}}; }
 };
 
 /// One quantity of one training, averaged over windows.
@@ -64,9 +66,29 @@ Band band_of(const std::vector<Series>& seeds) {
   return band;
 }
 
-json last_of(const Band& band) {
-  return {{"mean", band.mean.back()}, {"low", band.low.back()}, {"high", band.high.back()}};
-}
+/// A quantity at the end of training: mean and range over the seeds.
+struct Final {
+  double mean = 0, low = 0, high = 0;
+
+  template <class V>
+  void fields(V&& f) {
+    f("mean", mean, "over seeds");
+    f("low", low, "lowest seed");
+    f("high", high, "highest seed");
+  }
+};
+
+struct Arm {
+  Final diffusion, pde_error;
+
+  template <class V>
+  void fields(V&& f) {
+    f(kDiffusion, diffusion, "diffusion loss");
+    f(kPdeError, pde_error, "pde_error of the clean estimate");
+  }
+};
+
+Final last_of(const Band& band) { return {band.mean.back(), band.low.back(), band.high.back()}; }
 
 class TrainingGap {
  public:
@@ -82,18 +104,16 @@ class TrainingGap {
     json increase = json::array();
     for (int64_t k = 0; k < o_.seeds; ++k) {
       const auto without = train_step("plain", k, data), with = train_step("pidm", k, data);
-      plain.push_back(windowed(without, "diffusion", o_.windows));
-      pidm.push_back(windowed(with, "diffusion", o_.windows));
-      plain_error.push_back(windowed(without, "pde_error", o_.windows));
-      pidm_error.push_back(windowed(with, "pde_error", o_.windows));
+      plain.push_back(windowed(without, kDiffusion, o_.windows));
+      pidm.push_back(windowed(with, kDiffusion, o_.windows));
+      plain_error.push_back(windowed(without, kPdeError, o_.windows));
+      pidm_error.push_back(windowed(with, kPdeError, o_.windows));
       increase.push_back(pidm.back().back() / plain.back().back());
     }
     const auto a = band_of(plain), b = band_of(pidm), a_error = band_of(plain_error), b_error = band_of(pidm_error);
     write_curves(a, b);
-    return {{"arms",
-             {{"plain", {{"diffusion", last_of(a)}, {"pde_error", last_of(a_error)}}},
-              {"pidm", {{"diffusion", last_of(b)}, {"pde_error", last_of(b_error)}}}}},
-            {"increase", increase}};
+    const Arm plain_arm{last_of(a), last_of(a_error)}, pidm_arm{last_of(b), last_of(b_error)};
+    return {{"arms", {{"plain", write_fields(plain_arm)}, {"pidm", write_fields(pidm_arm)}}}, {"increase", increase}};
   }
 
  private:
@@ -101,7 +121,6 @@ class TrainingGap {
   std::vector<json> train_step(const std::string& arm, int64_t k, const StepResult& data) {
     auto experiment = o_.experiment;
     experiment.seed = o_.seed + k;
-    experiment.pidm = o_.pidm;
     experiment.pidm.watch = true;
     if (arm == "plain") experiment.pidm.lambda = 0;
     json settings = {
@@ -153,8 +172,6 @@ class TrainingGap {
 json run(const json& settings, const fs::path& out, torch::Device device) {
   Options o;
   read_fields(settings, o);
-  require<UsageError>(o.seed >= 0 && o.seeds >= 1 && o.windows >= 1,
-                      "figure-training-gap: seeds and windows must be at least 1, seed not negative");
   require<UsageError>(
       o.experiment.train.steps / o.experiment.train.log_every >= o.windows,
       "figure-training-gap: {} windows need as many recorded iterations; lower experiment.train.log_every", o.windows);
@@ -163,10 +180,11 @@ json run(const json& settings, const fs::path& out, torch::Device device) {
 
 std::string format(const json& report) {
   Table table({"training", "diffusion loss", "lowest seed", "highest seed", "pde_error of x0^"});
-  for (const auto& [name, arm] : report.at("arms").items()) {
-    const auto cell = [&](const char* key, const char* of) { return format_number(arm.at(key).at(of).get<double>()); };
-    table.add_row({name, cell("diffusion", "mean"), cell("diffusion", "low"), cell("diffusion", "high"),
-                   cell("pde_error", "mean")});
+  for (const auto& [name, entry] : report.at("arms").items()) {
+    Arm arm;
+    read_fields(entry, arm);
+    table.add_row({name, format_number(arm.diffusion.mean), format_number(arm.diffusion.low),
+                   format_number(arm.diffusion.high), format_number(arm.pde_error.mean)});
   }
   std::string factors;
   for (const auto& factor : report.at("increase")) factors += fmt::format(" {:.3g}", factor.get<double>());
@@ -180,6 +198,7 @@ LabRecipe figure_training_gap() {
   const auto options = [](Scale scale) {
     Options o;
     o.experiment = load_experiment(scale == Scale::paper ? "stokes" : "stokes-32", {});
+    o.experiment.pidm.lambda = 10;
     o.experiment.train.log_every = scale == Scale::paper ? 20 : 2;
     if (scale != Scale::paper) o.experiment.data.n = 1024;
     if (scale == Scale::smoke) o.experiment.train.steps = 240, o.experiment.train.batch = 16;

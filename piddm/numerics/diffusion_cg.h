@@ -5,7 +5,7 @@
 // passes over the fields, in an order of summation that depends on n alone.
 //
 // Preconditioner: the same operator with a = 1, inverted exactly by a sine transform along W (two half-size products,
-// parity_transform.h) and tridiagonal systems along H. The error falls by (sqrt(q)-1)/(sqrt(q)+1) an iteration,
+// parity_transform.h) and tridiagonal systems along H. The error falls by (sqrt(q)-1)/(sqrt(q)+1) per iteration,
 // q = max a/min a, whatever n. Stopping rule and refinement are those of conjugate_gradient.h, except that a run hands
 // over its last iterate, not its best one.
 

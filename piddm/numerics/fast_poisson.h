@@ -1,6 +1,6 @@
 #pragma once
 // Direct solver of -a0 (Laplace u + s u) = f on the unit square, u = 0 on the walls: sine transform, division by the
-// eigenvalues of the five-point stencil, and back. Exact up to round-off; eight half-size GEMMs a sample.
+// eigenvalues of the five-point stencil, and back. Exact up to round-off; eight half-size GEMMs per sample.
 //
 //   Walls::between_points   cell centres (i+1/2) h, h = 1/n: the wall lies half a cell outside (ghost value -u)
 //   Walls::on_points        the n inner nodes (i+1) h, h = 1/(n+1), of a grid whose outer nodes lie on the wall

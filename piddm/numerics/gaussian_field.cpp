@@ -30,7 +30,7 @@ GaussianField::GaussianField(int64_t n, double alpha, double tau) : n_(n), order
 }
 
 Tensor GaussianField::sample(uint64_t seed, int64_t first, int64_t count) const {
-  const Tensor amplitude = amplitude_ * static_cast<double>(n_);  // sqrt(n) a row of the orthonormal transform, twice
+  const Tensor amplitude = amplitude_ * static_cast<double>(n_);  // sqrt(n) per row of the orthonormal transform, twice
   return map_samples(torch::arange(first, first + count), count, [&](const Tensor& index) {
     const Tensor xi = normal(seed, Stream::coefficients, index.item<int64_t>(), 1, {n_ * n_}, torch::kFloat64);
     return inverse_cosine_transform(xi.index_select(1, order_).view({1, 1, n_, n_}) * amplitude);

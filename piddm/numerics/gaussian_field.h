@@ -2,13 +2,13 @@
 // Gaussian random fields on the unit square with zero flux through the walls.
 //
 //   covariance  tau^(2 alpha - 2) (-Laplace + tau^2)^(-alpha)          (alpha = 2, tau = 3: 9 (-Laplace + 9)^-2)
-//   g(x,y) = sum_{k,l = 0..n-1, (k,l) != (0,0)} s_kl xi_kl phi_k(x) phi_l(y),   s_kl = tau^(alpha-1) (pi^2 (k^2 + l^2)
-//   + tau^2)^(-alpha/2) phi_0 = 1, phi_k = sqrt(2) cos(pi k x), at the cell centres x_i = (i+1/2)/n, H = x, W = y
+//   g(x,y) = sum_{k,l = 0..n-1, (k,l) != (0,0)} s_kl xi_kl phi_k(x) phi_l(y)
+//   s_kl   = tau^(alpha-1) (pi^2 (k^2 + l^2) + tau^2)^(-alpha/2),   phi_0 = 1,   phi_k = sqrt(2) cos(pi k x)
 //
-// This is the law of the DiffusionPDE/FNO data as their generator computes it (their texts leave out the factor tau^(2
-// alpha - 2)); the constant mode is removed, so every sample has zero mean. The normals xi_kl are numbered by shells
-// max(k,l) = 0, 1, 2, ..., so that a sample index names the same random function on every grid, truncated at the grid's
-// last mode.
+// at the cell centres x_i = (i+1/2)/n, H = x, W = y. This is the law of the DiffusionPDE/FNO data as their generator
+// computes it (their texts leave out the factor tau^(2 alpha - 2)); the constant mode is removed, so every sample has
+// zero mean. The normals xi_kl are numbered by shells max(k,l) = 0, 1, 2, ..., so that a sample index names the same
+// random function on every grid, truncated at the grid's last mode.
 
 #include "piddm/core/rng.h"
 

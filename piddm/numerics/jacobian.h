@@ -3,8 +3,8 @@
 //
 //   J^T w   one backward pass through the graph of f(x), which is kept
 //   J v     exact: the derivative of w -> J^T w, by differentiating the backward pass; costs about one forward pass
-//           difference: (f(x + h v) - f(x - h v)) / 2h,  h |v| = eps^(1/3) max(1, |x|): two forward passes, error
-//                                                        eps^(2/3)
+//           difference: (f(x + h v) - f(x - h v)) / 2h,  h |v| = eps^(1/3) max(1, |x|); costs two forward passes,
+//                       the error is eps^(2/3)
 //
 // automatic is exact where f can be differentiated twice, else difference: the fused operators have first derivatives
 // only and say so by a UsageError in a backward pass that is to be differentiated.

@@ -47,8 +47,8 @@ Tensor cached_matrix(Kind kind, int64_t n, torch::ScalarType dtype, torch::Devic
   const std::lock_guard lock(mutex);
   Tensor& entry = cache[{kind, n, dtype, device.str()}];
   if (!entry.defined()) {
-    const c10::InferenceMode normal_tensors(
-        false);  // the first caller may be in inference mode, a later one in training
+    // The first caller may be in inference mode, a later one in training.
+    const c10::InferenceMode normal_tensors(false);
     entry = build_matrix(kind, n).to(device, dtype);
   }
   return entry;

@@ -3,13 +3,11 @@
 // CUDA. Rows are modes, columns are points, and the inverse is the transpose.
 //
 // On a cell-centred grid x_i = (i+1/2) h, h = 1/n:
-//   sine   (DST-II)  S[k-1,i] = c_k sin(pi k (i+1/2)/n), k = 1..n,    c_k = sqrt(2/n), c_n = sqrt(1/n)   Dirichlet,
-//          ghost -u
-//   cosine (DCT-II)  C[k,i]   = c_k cos(pi k (i+1/2)/n), k = 0..n-1,  c_k = sqrt(2/n), c_0 = sqrt(1/n)   Neumann, ghost
-//                    +u
-// On the n inner nodes x_i = i h, i = 1..n, h = 1/(n+1):
-//   node sine (DST-I) N[k-1,i-1] = sqrt(2/(n+1)) sin(pi k i/(n+1)), k = 1..n                              Dirichlet,
-//                                                                                                         ends 0
+//   sine   (DST-II)  S[k-1,i] = c_k sin(pi k (i+1/2)/n), k = 1..n,    c_k = sqrt(2/n), c_n = sqrt(1/n)
+//   cosine (DCT-II)  C[k,i]   = c_k cos(pi k (i+1/2)/n), k = 0..n-1,  c_k = sqrt(2/n), c_0 = sqrt(1/n)
+// for Dirichlet (ghost value -u) and Neumann conditions (ghost value +u). On the n inner nodes x_i = i h, i = 1..n,
+// h = 1/(n+1), for Dirichlet conditions with zero ends:
+//   node sine (DST-I) N[k-1,i-1] = sqrt(2/(n+1)) sin(pi k i/(n+1)), k = 1..n
 //
 // They diagonalise the second difference -(u_{i-1} - 2 u_i + u_{i+1})/h^2 with the eigenvalues 4/h^2 sin^2(pi k h/2).
 //

@@ -10,8 +10,8 @@ constexpr int kMaxTrials = 20;
 constexpr double kExpand = 10;   // largest growth of a step that is still going down
 constexpr double kShrink = 0.2;  // where to go between the best point and a non-finite one
 constexpr double kMargin = 0.1;  // an interpolated step keeps this share of the bracket from its ends
-constexpr double kSlowShrink =
-    0.66;  // two zoom steps that leave more of the bracket than this are followed by a bisection
+// Two zoom steps that leave more of the bracket than this are followed by a bisection.
+constexpr double kSlowShrink = 0.66;
 
 /// Minimiser of the cubic through two values and slopes, or NaN (Nocedal and Wright, eq. 3.59).
 double cubic_minimizer(const WolfeSearch::Trial& a, const WolfeSearch::Trial& b) {

@@ -2,9 +2,10 @@
 // The backward pass of the fused FNO (fused_fno.h): from dy [B,O,H,W] and what the forward pass kept to the gradients
 // of x and of all weights.
 //
-//   dz_(L-1) from dy through the projection;  layer l:  dK_l = sum dz_hat conj(y_hat) of each mode,  dS_l = sum dz_l
-//                                             y_l^T,  db_l = sum dz_l,
-//   dy_l = K_l^T dz_l + S_l^T dz_l,  dz_(l-1) = gelu'(z_(l-1)) dy_l;  dx from dh_0 = dy_0 through the lifting
+//   dz_(L-1) from dy through the projection
+//   layer l: dK_l = sum dz_hat conj(y_hat) of each mode,  dS_l = sum dz_l y_l^T,  db_l = sum dz_l,
+//            dy_l = K_l^T dz_l + S_l^T dz_l,  dz_(l-1) = gelu'(z_(l-1)) dy_l
+//   dx from dh_0 = dy_0 through the lifting
 //
 // Shapes are those of the forward pass (fused_forward.h): dz [B,H,W,C] and its words, both overwritten layer by layer.
 // Sums over the grid (db, and that of the lifting's second bias) are read off the mode (0,0) instead of off dz.

@@ -1,12 +1,12 @@
 #pragma once
 // The whole FNO (model/fno.h) as one operator on a GPU, forward and backward, in the kernels of piddm/cuda.
 //
-//   h_0 = lift(x, coordinates);  z_l = K_l y_l + S_l y_l + b_l,  y_0 = h_0, y_l = gelu(z_(l-1));  out =
-//                                project(z_(L-1))
+//   h_0 = lift(x, coordinates);  z_l = K_l y_l + S_l y_l + b_l,  y_0 = h_0,  y_l = gelu(z_(l-1))
+//   out = project(z_(L-1))
 //
 // x [B,C,H,W] float32, out likewise. Inside, activations are [B,H,W,C] in the precision's storage. A layer takes four
 // kernels: words along H to modes, mode mixing, modes to words along H, and one that turns words and the layer's input
-// into z and, on the way out, into the words of the next layer: an activation is read once and written once a layer.
+// into z and, on the way out, into the words of the next layer: an activation is read once and written once per layer.
 // Only z is kept, gelu(z) is computed again wherever it is needed; the backward pass keeps z of every layer and its
 // modes. With `recompute`, of every other layer only.
 //

@@ -2,8 +2,8 @@
 // The forward pass of the fused FNO (fused_fno.h): one batch through the kernels of piddm/cuda, from x [B,C,H,W] to y
 // [B,O,H,W].
 //
-//   h = lift(x);  words of h;  a layer:  words -> modes -> mixed modes -> words -> z and the words of the next;  y =
-//                 project(z)
+//   h = lift(x);  words of h;  y = project(z) of the last layer
+//   a layer:  words -> modes -> mixed modes -> words -> z and the words of the next
 //
 //   h, z   [B,H,W,C]       activations, before gelu
 //   words  [B,H,K2,C,2]    rows transformed along W

@@ -4,10 +4,11 @@
 //
 //   y = w2 gelu(w1 (x; c) + b1) + b2
 //
-//   x   [B,C,P]    fields              w1 [J,C+F]       b1 [B,J] or [1,J]: a bias of each sample carries what is
-//                  constant in space
-//   c   [F,P]      coordinates, F >= 0, the same for all samples; no gradient
-//   y   [B,O,P]                        w2 [O,J], b2 [O]
+//   x   [B,C,P]            fields
+//   c   [F,P]              coordinates, F >= 0, the same for all samples; no gradient
+//   y   [B,O,P]            result
+//   w1  [J,C+F], w2 [O,J], b2 [O]
+//   b1  [B,J] or [1,J]     a bias of each sample carries what is constant in space
 //
 // pointwise_mlp_formula composes it from tensor operations. pointwise_mlp gives the same (float32 on the CPU, any
 // sizes) without ever storing the hidden [B,J,P] tensor: a tile of points goes through both layers in the cache, the

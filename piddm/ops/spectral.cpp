@@ -93,7 +93,7 @@ Tensor to_grid(const Tensor& modes, const SpectralBasis& b) {
 
 Tensor spectral_gemm(const Tensor& x, const Tensor& weight, const SpectralBasis& b) {
   const int64_t in = x.size(0), batch = x.size(1), out = weight.size(3), modes = b.kept1 * b.kept2;
-  // X as [K1,K2,C_in,2,B]: one product a mode with (W_re; W_im) gives all four real products.
+  // X as [K1,K2,C_in,2,B]: one product per mode with (W_re; W_im) gives all four real products.
   const auto x_hat = to_modes(x, b).permute({3, 2, 0, 4, 1}).reshape({modes, in, 2 * batch});
   const auto w = kept_weight(weight, b.first1, b.kept1, b.kept2).reshape({modes, 2 * out, in});
   const auto p = torch::bmm(w, x_hat).view({modes, 2, out, 2, batch});

@@ -2,11 +2,11 @@
 // The spectral layer K of the FNO: keep a block of Fourier modes, multiply each by a complex matrix, transform back.
 //
 //   X(k1,k2) = 1/(H W) sum_{i,j} x(i,j) exp(-2 pi i (k1 i/H + k2 j/W))     of the kept modes only
-//   Y(k1,k2) = weight(k1,k2) X(k1,k2)                                      one complex C_out x C_in matrix a mode
+//   Y(k1,k2) = weight(k1,k2) X(k1,k2)                                      one complex C_out x C_in matrix per mode
 //   y(i,j)   = Re sum_{k1,k2} s(k2) Y(k1,k2) exp(+2 pi i (k1 i/H + k2 j/W))   s = 1 for k2 = 0 and k2 = W/2, else 2
 //
-// "m1 x m2 modes" means k1 in -m1/2..m1/2-1 and k2 in 0..m2/2. The real part makes the Hermitian part of the line k2 =
-// 0 count, as in an inverse real FFT. Modes beyond the grid (k1 < -H/2, k1 > (H-1)/2, k2 > W/2) are dropped.
+// "m1 x m2 modes" means k1 in -m1/2..m1/2-1 and k2 in 0..m2/2. The real part makes the Hermitian part of the line
+// k2 = 0 count, as in an inverse real FFT. Modes beyond the grid (k1 < -H/2, k1 > (H-1)/2, k2 > W/2) are dropped.
 //
 // Two forms that agree to rounding:
 //   spectral_fft   rfft2, slice, einsum, irfft2: the oracle

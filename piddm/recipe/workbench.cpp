@@ -5,6 +5,7 @@
 #include "piddm/core/json_text.h"
 #include "piddm/data/generate.h"
 #include "piddm/eval/feature_metric.h"
+#include "piddm/eval/metric_registry.h"
 #include "piddm/eval/poseidon/poseidon.h"
 #include "piddm/files/atomic_file.h"
 #include "piddm/files/safetensors.h"
@@ -232,8 +233,8 @@ json Workbench::generated(const Entry& entry, const Model& model, TensorMap& kep
   const json decoding = entry.decode ? decode_samples(samples, *used.pde) : json::object();
   json metrics = judge_of(entry).samples(samples, {static_cast<int>(options_.resamples), seed});
   if (entry.decode)
-    metrics.update(
-        {{"decode_iterations", decoding.at("iterations_mean")}, {"decode_moved", decoding.at("moved_mean")}});
+    metrics.update({{metric::kDecodeIterations, decoding.at("iterations_mean")},
+                    {metric::kDecodeMoved, decoding.at("moved_mean")}});
   kept["x"] = samples.x;
   return metrics;
 }
@@ -253,7 +254,7 @@ json Workbench::solved(const Entry& entry, const Model& model, TensorMap& kept) 
     metrics = judge_of(entry).task(samples, truth, observation, {static_cast<int>(options_.resamples), seed});
     kept = {{"x", samples.x}, {"truth", truth}, {"mask", observation.mask}};
   }
-  if (entry.starts > 1) metrics["mse_variance"] = torch::stack(errors).var(0).mean().item<double>();
+  if (entry.starts > 1) metrics[metric::kMseVariance] = torch::stack(errors).var(0).mean().item<double>();
   return metrics;
 }
 
@@ -261,7 +262,7 @@ void Workbench::compute(const Entry& entry, const Trained& trained, const fs::pa
   const Model model = load(trained);
   TensorMap kept;
   json metrics = entry.task == Task::generate ? generated(entry, model, kept) : solved(entry, model, kept);
-  if (const auto seconds = training_seconds(model)) metrics["training_seconds"] = *seconds;
+  if (const auto seconds = training_seconds(model)) metrics[metric::kTrainingSeconds] = *seconds;
   for (auto& [name, x] : kept) x = x.narrow(0, 0, std::min(kKept, x.size(0))).to(torch::kFloat32).contiguous();
   write_safetensors(folder / "kept.safetensors", kept);
   write_file_atomically(folder / "metrics.json", metrics.dump(2) + "\n");
@@ -285,15 +286,15 @@ TensorMap Workbench::fields(const Entry& entry) {
   return intact(folder, [&] { return read_safetensors(folder / "kept.safetensors").tensors; });
 }
 
-Numbers Workbench::floor(const Experiment& experiment, int64_t n) {
+Scores Workbench::floor(const Experiment& experiment, int64_t n) {
   const auto seed = static_cast<uint64_t>(experiment.seed);
   const json settings = {{"n", n}, {"seed", seed}, {"judge", write_fields(options_)}};
   const auto step =
       recipe_.step("floor " + experiment.pde.name, settings, judge_inputs(experiment), [&](const fs::path& folder) {
-        const auto floor = judge_of({.labels = {}, .experiment = experiment}).floor(n, seed);
+        const json floor = judge_of({.labels = {}, .experiment = experiment}).floor(n, seed);
         write_file_atomically(folder / "metrics.json", floor.dump(2) + "\n");
       });
-  return step.done ? Numbers(read_step(step, "metrics.json")) : Numbers();
+  return step.done ? read_step(step, "metrics.json").get<Scores>() : Scores();
 }
 
 Tensor Workbench::held_out(const Experiment& experiment) {

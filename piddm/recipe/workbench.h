@@ -64,7 +64,7 @@ class Workbench {
   static constexpr int64_t kKept = 8;
 
   /// What true data score against true data with `n` samples; empty while planning.
-  Numbers floor(const Experiment& experiment, int64_t n);
+  Scores floor(const Experiment& experiment, int64_t n);
 
   /// True samples nobody was trained on, physical units; undefined while planning.
   Tensor held_out(const Experiment& experiment);

@@ -3,6 +3,7 @@
 #include "piddm/core/config.h"
 #include "piddm/core/device.h"
 #include "piddm/core/stopwatch.h"
+#include "piddm/eval/metric_registry.h"
 #include "piddm/recipe/workbench.h"
 #include "piddm/solve/methods/registry.h"
 #include "piddm/tables/report_files.h"
@@ -78,14 +79,6 @@ std::vector<Entry> entries_of(const std::map<ModelRole, Experiment>& experiments
   return out;
 }
 
-std::vector<std::string> columns_of(const Pde& pde) {
-  std::vector<std::string> out = {"mmse", "smse"};
-  for (const auto& channel : pde.channel_names()) out.push_back("mse_" + channel);
-  for (const char* name : {"pde_error", "rel_residual", "solution_error", "nfe", "backward", "seconds_per_sample"})
-    out.emplace_back(name);
-  return out;
-}
-
 }  // namespace
 
 json matched_options(const std::string& method, json options) {
@@ -120,7 +113,7 @@ Report run_compare(const CompareModels& models, const CompareOptions& options, c
       .reading =
           "Errors in units of a channel's variance; mse over what was not given; nfe, backward and "
           "seconds per sample.",
-      .columns = columns_of(*pde),
+      .columns = default_columns(kSamplesJudged | kTasksJudged, pde->channel_names()),
       .sizes = fmt::format("{} samples per method, {} cases per task, judged against {} held-out true samples",
                            options.samples, options.cases, options.held_out),
       .options = write_fields(options),

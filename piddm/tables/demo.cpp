@@ -4,6 +4,7 @@
 #include "piddm/core/device.h"
 #include "piddm/core/table.h"
 #include "piddm/data/generate.h"
+#include "piddm/eval/metric_registry.h"
 #include "piddm/files/atomic_file.h"
 #include "piddm/plot/plot.h"
 #include "piddm/tables/entries.h"
@@ -45,21 +46,16 @@ std::vector<Row> rows_of(Workbench& bench, const std::vector<Entry>& entries, co
   return rows;
 }
 
-std::string number_cell(const Numbers& numbers, const std::string& metric) {
+std::string number_cell(const Scores& numbers, const std::string& metric) {
   const auto value = numbers.find(metric);
   return value ? format_number(*value) : "-";
 }
 
 Names generated_metrics(const DemoReport& report) {
-  Names metrics = {"pde_error", "rel_residual"};
-  if (report.floor.contains("boundary_error")) metrics.emplace_back("boundary_error");
-  metrics.emplace_back("solution_error");
-  for (const char* metric : {"mmse", "smse"}) {
-    metrics.emplace_back(metric);
-    for (const auto& channel : report.pde->channel_names()) metrics.push_back(metric + ("_" + channel));
-  }
-  for (const char* metric : {"decode_iterations", "decode_moved", "nfe", "backward", "seconds_per_sample"})
-    metrics.emplace_back(metric);
+  auto metrics = metric_columns({"pde_error", "rel_residual", "boundary_error", "solution_error", "mmse", "smse",
+                                 "decode_iterations", "decode_moved", "nfe", "backward", "seconds_per_sample"},
+                                report.pde->channel_names());
+  if (!report.floor.has("boundary_error")) std::erase(metrics, "boundary_error");
   return metrics;
 }
 
@@ -82,7 +78,7 @@ Table methods_table(const DemoReport& report) {
   Table table(header);
   for (const auto& metric : generated_metrics(report)) {
     Names cells = {metric};
-    for (const auto& row : report.methods) cells.push_back(number_cell(row.result.metrics, metric));
+    for (const auto& row : report.methods) cells.push_back(number_cell(row.result.scores, metric));
     cells.push_back(number_cell(report.floor, metric));
     table.add_row(cells);
   }
@@ -96,7 +92,7 @@ Table tasks_table(const DemoReport& report) {
   Table table(header);
   for (const auto& row : report.tasks) {
     Names cells = {row.labels.task};
-    for (const auto& metric : metrics) cells.push_back(number_cell(row.result.metrics, metric));
+    for (const auto& metric : metrics) cells.push_back(number_cell(row.result.scores, metric));
     table.add_row(cells);
   }
   return table;
@@ -131,7 +127,7 @@ std::string explanation(const DemoReport& report) {
 /// Ours beside a rival by one metric, both above the floor of true data.
 std::string comparison(const DemoReport& report, const Row& ours_row, const Row& rival, const std::string& metric) {
   const double floor = report.floor.at(metric);
-  const double ours = ours_row.result.metrics.at(metric) - floor, theirs = rival.result.metrics.at(metric) - floor;
+  const double ours = ours_row.result.scores.at(metric) - floor, theirs = rival.result.scores.at(metric) - floor;
   const auto& name = rival.labels.method;
   if (ours <= 0)
     return fmt::format("{} below the floor of true data ({}'s is {})", metric, name, theirs <= 0 ? "too" : "not");
@@ -214,10 +210,10 @@ DemoReport run_demo(const DemoOptions& options, const fs::path& out, torch::Devi
 json to_json(const DemoReport& report) {
   const auto& pde = *report.pde;
   json out = {
-      {"methods", json::object()}, {"tasks", json::object()}, {"floor", report.floor.to_json()}, {"paper", nullptr}};
+      {"methods", json::object()}, {"tasks", json::object()}, {"floor", json(report.floor)}, {"paper", nullptr}};
   for (const auto& row : report.methods) {
     out["methods"][row.labels.method] = to_json(row.result);
-    if (row.paper) out["paper"][row.labels.method] = row.paper->metrics.to_json();
+    if (row.paper) out["paper"][row.labels.method] = json(row.paper->metrics);
   }
   for (const auto& row : report.tasks) out["tasks"][row.labels.task] = to_json(row.result);
   out["pde"] = write_fields(pde.options());

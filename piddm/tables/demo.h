@@ -37,7 +37,7 @@ struct DemoReport {
   DemoOptions options;
   PdePtr pde;
   std::vector<Row> methods, tasks;  ///< generation by each method, with the paper's numbers; tasks with the student
-  Numbers floor;
+  Scores floor;
   json machine;
 };
 

@@ -71,7 +71,7 @@ Report merge_reports(const std::vector<Report>& reports) {
     }
     for (const auto& part : parts_of(report)) out.merged.push_back(part);
     for (const auto& [pde, floor] : report.floors)
-      if (!floor.empty()) out.floors[pde] = floor;
+      if (!floor.values.empty()) out.floors[pde] = floor;
   }
   out.rows = in_order(out.rows);
   const auto recipe = table_registry().at(out.experiment)();

@@ -30,7 +30,7 @@ void append_rows(std::vector<LabelledPaperRow>& rows, const json& block) {
     for (const auto& [key, value] : block.items()) {
       const json& here = value.is_array() ? value.at(i) : value;
       if (here.is_string()) words[key] = here;
-      if (here.is_number()) row.numbers.metrics.set(key, here.get<double>());
+      if (here.is_number()) row.numbers.metrics.values[key] = here.get<double>();
     }
     row.labels = labels_from(words);
     for (const auto& name : {row.labels.method, row.labels.setting, std::string("*")})

@@ -44,8 +44,8 @@ double metric_of(const Row& row, const std::string& metric) { return row.metric(
 /// The deviation over seeds, or half the bootstrap interval; 0 where the row has neither.
 double error_of(const Row& row, const std::string& metric) {
   if (const auto deviation = row.deviation.find(metric)) return *deviation;
-  const auto found = row.result.intervals.find(metric);
-  if (found == row.result.intervals.end()) return 0;
+  const auto found = row.result.scores.intervals.find(metric);
+  if (found == row.result.scores.intervals.end()) return 0;
   const double width = found->second.second - found->second.first;
   return std::isfinite(width) ? width / 2 : 0;
 }

@@ -7,6 +7,7 @@ namespace piddm {
 namespace {
 
 constexpr const char* kError = "pde_error";
+constexpr const char* kIntervals = "intervals";  // beside the metrics in reports of 0.1.0
 
 json row_json(const Row& row) {
   json out = {{"labels", to_json(row.labels)}, {"count", row.count}};
@@ -15,13 +16,12 @@ json row_json(const Row& row) {
   if (!row.result.done()) {
     out.update(to_json(row.result));
   } else {
-    out["metrics"] = row.result.metrics.to_json();
-    if (!row.deviation.empty()) out["deviation"] = row.deviation.to_json();
-    if (!row.result.intervals.empty()) out["intervals"] = to_json(row.result.intervals);
+    out["metrics"] = row.result.scores;
+    if (!row.deviation.values.empty()) out["deviation"] = row.deviation;
   }
   out["paper"] = nullptr;
   if (!row.paper) return out;
-  out["paper"] = row.paper->metrics.to_json();
+  out["paper"] = row.paper->metrics;
   if (!row.paper->doubtful.empty()) out["paper"]["doubtful"] = row.paper->doubtful;
   return out;
 }
@@ -36,12 +36,14 @@ Row row_from(const json& object) {
   const json none = json::object();
   Row row{.labels = labels_from(object.at("labels")), .result = result_from(object)};
   row.count = object.value("count", int64_t{0});
-  row.result.metrics = Numbers(object.value("metrics", none));
-  row.deviation = Numbers(object.value("deviation", none));
+  auto scores = object.value("metrics", none);
+  if (const auto intervals = object.find(kIntervals); intervals != object.end()) scores[kIntervals] = *intervals;
+  row.result.scores = scores.get<Scores>();
+  row.deviation = object.value("deviation", none).get<Scores>();
   row.seeds = optional_from<int64_t>(object, "seeds");
   row.part = optional_from<size_t>(object, "part");
   if (const auto& paper = object.value("paper", json()); paper.is_object())
-    row.paper = PaperRow{Numbers(paper), paper.value("doubtful", "")};
+    row.paper = PaperRow{paper.get<Scores>(), paper.value("doubtful", "")};
   return row;
 }
 
@@ -55,12 +57,12 @@ std::string sizes_from(const json& options) {
 }
 
 /// The metrics of a row, or what the paper has in their place.
-using Side = Numbers* (*)(Row&);
-Numbers* our_side(Row& row) { return &row.result.metrics; }
-Numbers* paper_side(Row& row) { return row.paper ? &row.paper->metrics : nullptr; }
+using Side = Scores* (*)(Row&);
+Scores* our_side(Row& row) { return &row.result.scores; }
+Scores* paper_side(Row& row) { return row.paper ? &row.paper->metrics : nullptr; }
 
 void add_ratios(std::vector<Row>& rows, const std::string& reference, Side side,
-                const std::map<std::string, Numbers>& floors) {
+                const std::map<std::string, Scores>& floors) {
   const auto above_floor = [&](Row& row) -> std::optional<double> {
     const auto* numbers = side(row);
     const auto error = numbers ? numbers->find(kError) : std::nullopt;
@@ -74,7 +76,7 @@ void add_ratios(std::vector<Row>& rows, const std::string& reference, Side side,
     const auto other = std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return r.labels == wanted; });
     if (other == rows.end()) continue;
     const auto ours = above_floor(row), theirs = above_floor(*other);
-    if (ours && theirs) side(row)->set("pde_error_ratio", *ours / *theirs);
+    if (ours && theirs) side(row)->values["pde_error_ratio"] = *ours / *theirs;
   }
 }
 
@@ -85,7 +87,7 @@ json to_json(const Report& report) {
               {"caveat", report.caveat},         {"columns", report.columns}, {"rows", json::array()},
               {"floors", json::object()},        {"sizes", report.sizes},     {"options", report.options}};
   for (const auto& row : report.rows) out["rows"].push_back(row_json(row));
-  for (const auto& [pde, floor] : report.floors) out["floors"][pde] = floor.to_json();
+  for (const auto& [pde, floor] : report.floors) out["floors"][pde] = json(floor);
   if (!report.scale.empty()) out["scale"] = report.scale;
   out["seconds"] = report.seconds;
   out["machine"] = report.machine;
@@ -109,7 +111,7 @@ Report report_from(const json& object, const std::string& origin) {
                   .merged = object.value("merged", json::array())};
     report.sizes = object.value("sizes", sizes_from(report.options));
     for (const auto& row : object.at("rows")) report.rows.push_back(row_from(row));
-    for (const auto& [pde, floor] : object.at("floors").items()) report.floors[pde] = Numbers(floor);
+    for (const auto& [pde, floor] : object.at("floors").items()) report.floors[pde] = floor.get<Scores>();
     return report;
   } catch (const json::exception& error) {
     throw DataError("{}: not the report of a table: {}", origin, error.what());

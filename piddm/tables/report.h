@@ -14,7 +14,7 @@ namespace piddm {
 
 /// What the paper says in the place of a row of ours.
 struct PaperRow {
-  Numbers metrics;
+  Scores metrics;
   std::string doubtful = {};  ///< why the row cannot be right; empty: no doubt
 };
 
@@ -22,12 +22,12 @@ struct Row {
   Labels labels = {};
   int64_t count = 0;       ///< samples or cases
   Result result = {};      ///< means over seeds; intervals of a single seed only
-  Numbers deviation = {};  ///< over seeds, where there are several
+  Scores deviation = {};  ///< over seeds, where there are several
   std::optional<PaperRow> paper = {};
   std::optional<int64_t> seeds = {};  ///< how many are finished, while some are not
   std::optional<size_t> part = {};    ///< in merged reports: which of `merged` it comes from
 
-  std::optional<double> metric(const std::string& name) const { return result.metrics.find(name); }
+  std::optional<double> metric(const std::string& name) const { return result.scores.find(name); }
 };
 
 struct Report {
@@ -35,7 +35,7 @@ struct Report {
   std::string summary, reading, caveat = {}, scale = {};
   std::vector<std::string> columns;  ///< metrics shown
   std::vector<Row> rows = {};
-  std::map<std::string, Numbers> floors = {};  ///< by PDE
+  std::map<std::string, Scores> floors = {};  ///< by PDE
   std::string sizes = {};                      ///< how many samples, cases and seeds, as a sentence
   json options = json::object(), machine = json::object();
   double seconds = 0;

@@ -1,10 +1,12 @@
 #include "piddm/tables/report_files.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
 #include "piddm/core/json_text.h"
+#include "piddm/eval/metric_registry.h"
 #include "piddm/files/atomic_file.h"
 
 namespace piddm {
@@ -12,9 +14,6 @@ namespace piddm {
 namespace fs = std::filesystem;
 
 namespace {
-
-/// Of these larger is not worse, so none is best.
-const std::set<std::string> kCounts = {"nfe", "backward", "training_seconds"};
 
 struct Column {
   std::string metric;
@@ -61,11 +60,11 @@ std::vector<Label> labels_in(const Report& report) {
 /// Marks the smallest value of each metric among rows of the same PDE and task.
 void emphasise_best(Table& table, const Report& report, const std::vector<Column>& columns, size_t first_column) {
   for (size_t c = 0; c < columns.size(); ++c) {
-    if (columns[c].paper || kCounts.contains(columns[c].metric)) continue;
+    if (columns[c].paper || !lower_is_better(columns[c].metric)) continue;
     std::map<std::pair<std::string, std::string>, std::pair<double, size_t>> best;
     for (size_t i = 0; i < report.rows.size(); ++i) {
       const auto value = report.rows[i].metric(columns[c].metric);
-      if (!value) continue;
+      if (!value || std::isnan(*value)) continue;
       const std::pair group(report.rows[i].labels.pde, report.rows[i].labels.task);
       const auto found = best.find(group);
       if (found == best.end() || *value < found->second.first) best[group] = {*value, i};

@@ -41,10 +41,10 @@ void combine(Row& row, const std::vector<Result>& results) {
   }
   std::map<std::string, Moments> moments;
   for (const auto& result : results)
-    for (const auto& [name, value] : result.metrics) {
+    for (const auto& [name, value] : result.scores) {
       moments[name].add(value);
-      row.result.metrics.set(name, moments[name].mean());
-      row.deviation.set(name, moments[name].deviation());
+      row.result.scores.values[name] = moments[name].mean();
+      row.deviation.values[name] = moments[name].deviation();
     }
 }
 
@@ -83,8 +83,8 @@ Prepared prepare(const std::string& name, const TableOptions& options, Workbench
   return out;
 }
 
-std::map<std::string, Numbers> floors_of(const Prepared& table, const TableOptions& options, Workbench& bench) {
-  std::map<std::string, Numbers> floors;
+std::map<std::string, Scores> floors_of(const Prepared& table, const TableOptions& options, Workbench& bench) {
+  std::map<std::string, Scores> floors;
   for (const auto& entry : table.entries) {
     const auto& pde = entry.experiment.pde.name;
     if (!floors.contains(pde)) floors[pde] = bench.floor(table_experiment(options, pde), options.samples);

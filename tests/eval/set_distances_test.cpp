@@ -25,64 +25,63 @@ SetDistances distances() {
   return out;
 }
 
+Scores measured(const Tensor& x, const Bootstrap& bootstrap) {
+  Scores scores;
+  distances().measure(x, bootstrap, scores);
+  return scores;
+}
+
 TEST(SetDistances, OfTheReferenceItselfAreZero) {
-  json intervals = json::object();
-  const auto got = distances().measure(reference(), {}, intervals);
+  const auto got = measured(reference(), {});
   for (const char* key : {"swd", "apdd", "spectrum_error", "spectrum_error_u", "spectrum_error_a", "means"})
-    EXPECT_NEAR(got.at(key).get<double>(), 0, 1e-12) << key;
-  EXPECT_TRUE(intervals.empty());
+    EXPECT_NEAR(got.at(key), 0, 1e-12) << key;
+  EXPECT_TRUE(got.intervals.empty());
 }
 
 TEST(SetDistances, AgreeWithTheFunctionsOnZScoredFields) {
-  json intervals = json::object();
   const auto x = testing::tiny_data(24, 3000);
   const auto z = tiny_normalizer().to_network(x), true_z = tiny_normalizer().to_network(reference());
-  const auto got = distances().measure(x, {}, intervals);
-  EXPECT_NEAR(got.at("swd").get<double>(), sliced_wasserstein(z, true_z), 1e-12);
+  const auto got = measured(x, {});
+  EXPECT_NEAR(got.at("swd"), sliced_wasserstein(z, true_z), 1e-12);
   const double apd = average_pairwise_distance(z), true_apd = average_pairwise_distance(true_z);
-  EXPECT_NEAR(got.at("apdd").get<double>(), std::abs(apd / true_apd - 1), 1e-12);
+  EXPECT_NEAR(got.at("apdd"), std::abs(apd / true_apd - 1), 1e-12);
 }
 
 // Twice the fluctuation about the mean: distances double, powers are four times as large.
 TEST(SetDistances, SeeTheSpreadOfSamples) {
-  json intervals = json::object();
   const auto mean = reference().mean(0);
-  const auto got = distances().measure(mean + 2 * (reference() - mean), {}, intervals);
-  EXPECT_NEAR(got.at("apdd").get<double>(), 1, 1e-10);
-  const auto blank = distances().measure(reference() * 10, {}, intervals);
-  EXPECT_NEAR(blank.at("spectrum_error_u").get<double>(), 2, 1e-9);
+  const auto got = measured(mean + 2 * (reference() - mean), {});
+  EXPECT_NEAR(got.at("apdd"), 1, 1e-10);
+  const auto blank = measured(reference() * 10, {});
+  EXPECT_NEAR(blank.at("spectrum_error_u"), 2, 1e-9);
 }
 
 TEST(SetDistances, TrueDataLieNearTheFloorAndInsideTheirIntervals) {
-  json intervals = json::object();
-  const auto got = distances().measure(testing::tiny_data(kReference, 3000), {60, 1}, intervals);
-  const auto floor = distances().floor(kReference, 1);
+  const auto got = measured(testing::tiny_data(kReference, 3000), {60, 1});
+  Scores floor;
+  distances().floor(kReference, 1, floor);
   for (const char* key : {"swd", "apdd", "spectrum_error", "means"}) {
-    const double value = got.at(key).get<double>();
-    EXPECT_LT(value, 3 * floor.at(key).get<double>()) << key;
-    EXPECT_GT(floor.at(key).get<double>(), 0) << key;
-    EXPECT_LE(intervals.at(key)[0].get<double>(), value) << key;
-    EXPECT_GE(intervals.at(key)[1].get<double>(), value) << key;
+    const double value = got.at(key);
+    EXPECT_LT(value, 3 * floor.at(key)) << key;
+    EXPECT_GT(floor.at(key), 0) << key;
+    EXPECT_LE(got.intervals.at(key).first, value) << key;
+    EXPECT_GE(got.intervals.at(key).second, value) << key;
   }
 }
 
 TEST(SetDistances, IntervalsAreAFunctionOfTheSeed) {
   const auto x = testing::tiny_data(12, 3000);
-  const auto with_seed = [&](uint64_t seed) {
-    json intervals = json::object();
-    distances().measure(x, {20, seed}, intervals);
-    return intervals;
-  };
+  const auto with_seed = [&](uint64_t seed) { return measured(x, {20, seed}).intervals; };
   EXPECT_EQ(with_seed(1), with_seed(1));
   EXPECT_NE(with_seed(1).at("swd"), with_seed(2).at("swd"));
 }
 
 TEST(SetDistances, NeedTwoSamples) {
-  json intervals;
-  EXPECT_ERROR(distances().measure(reference().narrow(0, 0, 1), {}, intervals), ExitCode::data,
+  Scores scores;
+  EXPECT_ERROR(distances().measure(reference().narrow(0, 0, 1), {}, scores), ExitCode::data,
                "at least 2 samples, got 1");
   SetDistances few(testing::tiny_pde(), tiny_normalizer(), reference().narrow(0, 0, 3));
-  EXPECT_ERROR(few.floor(4, 1), ExitCode::data, "at least 4 samples, got 3");
+  EXPECT_ERROR(few.floor(4, 1, scores), ExitCode::data, "at least 4 samples, got 3");
 }
 
 TEST(TeacherMetric, FeaturesAreBlocksOfTheVelocity) {

@@ -35,8 +35,7 @@ json run_twice(const std::string& name, const json& options, const fs::path& out
 
 TEST(FigureJensen, ErrorsVanishTowardsTheDataAndNoWeightServesBothCoordinates) {
   const testing::TempDir dir;
-  const auto options =
-      smoke_options("figure-jensen", {"samples=400", "times=12", "steps=200", "weight=0.05", "weights=[0, 0.05]"});
+  const auto options = smoke_options("figure-jensen", {"samples=400", "steps=200"});
   const auto report = run_twice("figure-jensen", options, dir.path());
   for (const auto& [name, result] : report.at("processes").items()) {
     const auto& peak = result.at("peak");
@@ -44,7 +43,7 @@ TEST(FigureJensen, ErrorsVanishTowardsTheDataAndNoWeightServesBothCoordinates) {
     EXPECT_GT(peak.at("t").get<double>(), 0.1) << name;
     EXPECT_EQ(result.at("conditional").at("wrong_side"), 0) << name;
     EXPECT_LT(result.at("conditional").at("w1_free").get<double>(), 0.05) << name;
-    const auto &plain = result.at("guided")[0], &guided = result.at("guided")[1];
+    const auto &plain = result.at("guided").front(), &guided = result.at("guided").back();
     EXPECT_NEAR(plain.at("wrong_side").get<double>(), 0.5, 0.1) << name;
     EXPECT_LT(guided.at("wrong_side").get<double>(), 0.02) << name;
     EXPECT_LT(guided.at("std_free").get<double>(), 0.19) << name;
@@ -56,8 +55,8 @@ TEST(FigureJensen, ErrorsVanishTowardsTheDataAndNoWeightServesBothCoordinates) {
 
 TEST(FigureMog, MethodsSatisfyTheirOwnPromises) {
   const testing::TempDir dir;
-  const auto options = smoke_options("figure-mog", {"samples=200", "steps=60", "pairs=2000", "train.steps=60",
-                                                    "train.batch=256", "refine.iterations=10"});
+  const auto options =
+      smoke_options("figure-mog", {"samples=200", "steps=60", "pairs=2000", "train_steps=60", "refine.iterations=10"});
   const auto report = run_twice("figure-mog", options, dir.path());
   std::map<std::string, json> rows;
   for (const auto& row : report.at("rows")) rows[row.at("method").get<std::string>()] = row;
@@ -65,8 +64,8 @@ TEST(FigureMog, MethodsSatisfyTheirOwnPromises) {
     EXPECT_EQ(rows.at(std::string("eci ") + mode).at("max_difference"), 0);
   EXPECT_NEAR(report.at("law").at("std_difference").get<double>(), std::sqrt(0.08e-5), 1e-9);
   EXPECT_NEAR(rows.at("law").at("std_difference").get<double>(), std::sqrt(0.08e-5), 2e-4);
-  EXPECT_EQ(rows.at("dps a time").at("nfe"), 60);
-  EXPECT_EQ(rows.at("dps a time").at("backward"), 60);
+  EXPECT_EQ(rows.at("dps per time").at("nfe"), 60);
+  EXPECT_EQ(rows.at("dps per time").at("backward"), 60);
   EXPECT_EQ(rows.at("piddm-1").at("nfe"), 1);
   EXPECT_LT(rows.at("piddm-ref").at("std_difference").get<double>(),
             rows.at("piddm-1").at("std_difference").get<double>());
@@ -96,6 +95,12 @@ TEST(Theory, NumbersAgreeWithTheTheorems) {
 TEST(Lab, OptionsAreReadStrictly) {
   const testing::TempDir dir;
   EXPECT_ERROR(run_lab("theory", {{"pears", 3}}, dir.path(), torch::kCPU), ExitCode::usage, "did you mean 'pairs'?");
+  EXPECT_ERROR(run_lab("theory", {{"beta", 3}}, dir.path(), torch::kCPU), ExitCode::usage, "beta is gone");
+  EXPECT_ERROR(run_lab("theory", {{"pairs", 1}}, dir.path(), torch::kCPU), ExitCode::usage,
+               "pairs: must be at least 2, got 1");
+  EXPECT_ERROR(run_lab("figure-jensen", {{"samples", 3}}, dir.path(), torch::kCPU), ExitCode::usage, "must be even");
+  EXPECT_ERROR(run_lab("figure-mog", {{"train", 3}}, dir.path(), torch::kCPU), ExitCode::usage,
+               "train is now train_steps");
   EXPECT_ERROR(lab_registry().at("figure-jensn"), ExitCode::usage, "did you mean 'figure-jensen'?");
   EXPECT_ERROR(parse_scale("smok"), ExitCode::usage, "did you mean 'smoke'?");
 }

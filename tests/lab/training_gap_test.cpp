@@ -23,7 +23,7 @@ TEST(FigureTrainingGap, ComparesTheSameTrainingWithAndWithoutTheResidual) {
   EXPECT_TRUE(std::filesystem::exists(dir / "figure-training-gap.png"));
   EXPECT_THAT(testing::read_text(dir / "curves.csv"), ::testing::StartsWith("iteration,plain,plain_low"));
 
-  options["pidm"]["lambda"] = 0;  // then both are the same training
+  options["experiment"]["pidm"]["lambda"] = 0;  // then both are the same training
   const auto same = run_lab("figure-training-gap", options, dir / "same", torch::kCPU);
   for (const auto& factor : same.at("increase")) EXPECT_EQ(factor.get<double>(), 1);
   options["windows"] = 100;

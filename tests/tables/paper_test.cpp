@@ -23,7 +23,7 @@ json rows_of(const std::string& table) {
   json rows = json::array();
   for (const auto& [labels, numbers] : paper_table(table).rows) {
     json row = to_json(labels);
-    row.update(numbers.metrics.to_json());
+    row.update(json(numbers.metrics));
     if (!numbers.doubtful.empty()) row["doubtful"] = numbers.doubtful;
     rows.push_back(row);
   }

@@ -19,7 +19,7 @@ class TablePictures : public ::testing::Test {
   static Report report(const std::vector<Entry>& entries, const json& metrics) {
     Report out;
     for (const auto& entry : entries)
-      out.rows.push_back({.labels = entry.labels, .result = {.metrics = Numbers(metrics)}});
+      out.rows.push_back({.labels = entry.labels, .result = {.scores = metrics.get<Scores>()}});
     return out;
   }
   std::string svg(const std::string& name) const { return testing::read_text(folder_ / name); }
@@ -47,7 +47,7 @@ TEST_F(TablePictures, ParetoShowsExactMethodsAndLeavesOutWhatFailed) {
   auto numbers = report(shown, {{"seconds_per_sample", 0.1}, {"solution_error", 0.5}, {"mse_u", 0.5}});
   for (size_t i = 0; i < shown.size(); ++i) {
     const auto& method = shown[i].labels.method;
-    if (method == "piddm-decoded") numbers.rows[i].result.metrics.set("solution_error", 0);
+    if (method == "piddm-decoded") numbers.rows[i].result.scores.values["solution_error"] = 0;
     if (method == "cocogen") numbers.rows[i].result = {.failed = "diverged"};
   }
   draw_pareto(bench_, shown, numbers, folder_.path());
@@ -62,8 +62,8 @@ TEST_F(TablePictures, BarsAreInUnitsOfTheTeacherAndNameTheFloor) {
   options_.pdes = {"poisson"};
   const auto shown = entries("table-generative");
   auto numbers = report(shown, {{"pde_error", 2e-9}});
-  numbers.floors["poisson"].set("pde_error", 4e-10);
-  numbers.rows[0].result.intervals["pde_error"] = {NAN, NAN};  // as a diverged method leaves it
+  numbers.floors["poisson"].values["pde_error"] = 4e-10;
+  numbers.rows[0].result.scores.intervals["pde_error"] = {NAN, NAN};  // as a diverged method leaves it
   draw_generation(bench_, shown, numbers, folder_.path());
   const auto text = svg("pde_error.svg");
   for (const char* part : {"poisson (floor 0.2)", "pde_error over that of teacher", "diffusionpde"})

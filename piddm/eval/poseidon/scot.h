@@ -5,14 +5,14 @@
 //
 //   input      (B,num_channels,n,n), resampled to image_size by fourier_resample, zero-padded right and bottom to whole
 //              patches
-//   embedding  one linear map a patch -> embed_dim, norm
+//   embedding  one linear map per patch -> embed_dim, norm
 //   stage i    width C_i = embed_dim 2^i, grid (image_size/patch_size)/2^i, depths[i] blocks:
-//                x <- x + norm(attention(x)),  x <- x + norm(MLP(x)); odd blocks roll the grid by window/2 where it is
-//                                              larger than a window
+//                x <- x + norm(attention(x)),  x <- x + norm(MLP(x));
+//              odd blocks roll the grid by window/2 where it is larger than a window
 //   between    merge(stage output + stage input): 2x2 neighbours (0,0),(1,0),(0,1),(1,1) concatenated, linear 4C -> 2C
 //              without bias, norm
-//   norm       y = (x - mean)/sqrt(mean(x^2) - mean^2 + eps) over channels, times gamma(t) = w_g t + b_g, plus beta(t)
-//              = w_b t + b_b
+//   norm       y = (x - mean)/sqrt(mean(x^2) - mean^2 + eps) over channels,
+//              times gamma(t) = w_g t + b_g, plus beta(t) = w_b t + b_b
 //
 // Names and shapes of the weights are those of the published files.
 
@@ -53,7 +53,7 @@ struct ScotConfig {
 
   int64_t stages() const { return static_cast<int64_t>(depths.size()); }
   int64_t width(int64_t stage) const { return embed_dim << stage; }
-  int64_t grid(int64_t stage) const;  ///< tokens a side
+  int64_t grid(int64_t stage) const;  ///< tokens per side
   int64_t window(int64_t stage) const { return std::min(window_size, grid(stage)); }
   int64_t feature_size() const { return width(stages() - 1); }
 };

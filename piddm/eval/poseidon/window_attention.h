@@ -5,8 +5,8 @@
 //   logits = cos(q, k) exp(min(logit_scale, ln 100)) + 16 sigmoid(table[offset]) + 2 mask,   softmax over keys, times v
 //
 // Weights are looked up under `prefix`: self.query.weight (C,C), self.key.weight, self.value.weight, self.query.bias,
-// self.value.bias (both absent without qkv_bias), self.logit_scale (h,1,1), self.continuous_position_bias_mlp.{0.weight
-// (512,2), 0.bias, 2.weight (h,512)}, output.dense.{weight,bias}.
+// self.value.bias (both absent without qkv_bias), self.logit_scale (h,1,1), and of
+// self.continuous_position_bias_mlp: 0.weight (512,2), 0.bias, 2.weight (h,512); output.dense.weight, .bias.
 
 #include <string>
 
