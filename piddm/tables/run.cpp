@@ -41,7 +41,7 @@ void combine(Row& row, const std::vector<Result>& results) {
   }
   std::map<std::string, Moments> moments;
   for (const auto& result : results)
-    for (const auto& [name, value] : result.scores) {
+    for (const auto& [name, value] : result.scores.values) {
       moments[name].add(value);
       row.result.scores.values[name] = moments[name].mean();
       row.deviation.values[name] = moments[name].deviation();

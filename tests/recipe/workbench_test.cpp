@@ -230,7 +230,7 @@ TEST_F(WorkbenchTest, JudgesByTheFeaturesOfAnAppointedTeacher) {
   auto appointed = bench();
   appointed.judge_by(darcy());
   EXPECT_GE(result_of(appointed, teacher()).at("frechet_teacher").get<double>(), 0);
-  EXPECT_TRUE(appointed.floor(darcy(), 4).contains("frechet_teacher"));
+  EXPECT_TRUE(appointed.floor(darcy(), 4).has("frechet_teacher"));
 }
 
 }  // namespace
