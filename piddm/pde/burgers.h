@@ -46,6 +46,7 @@ class Burgers : public Pde {
   explicit Burgers(PdeOptions options);
 
   const std::vector<Channel>& channels() const override;
+  GridAxes axes() const override { return {{{"x", AxisKind::periodic}, {"t", AxisKind::time}}}; }
   Tensor sample_coefficients(uint64_t seed, int64_t first, int64_t count) const override;
 
   /// The initial state is the mean of a over t. A NumericsError if the solution is not finite.

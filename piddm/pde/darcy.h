@@ -49,6 +49,7 @@ class Darcy : public Pde {
 
   /// u (vanishes on the wall) and a (3 or 12).
   const std::vector<Channel>& channels() const override;
+  GridAxes axes() const override { return {{{"x", AxisKind::cells}, {"y", AxisKind::cells}}}; }
   Tensor sample_coefficients(uint64_t seed, int64_t first, int64_t count) const override;
 
   /// To a relative residual of 1e-12, or as near as float64 allows (about 1e-11 at N = 1024). Any a >=

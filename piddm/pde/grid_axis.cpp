@@ -1,60 +1,27 @@
-#include "piddm/pde/grid_axes.h"
+#include "piddm/pde/grid_axis.h"
 
+#include <algorithm>
 #include <cmath>
-#include <map>
-#include <numbers>
 
 namespace piddm {
 
-namespace {
+std::string GridAxis::label() const { return unit.empty() ? name : name + " (" + unit + ")"; }
 
-enum class Kind { centres, nodes, ring };  // walls half a spacing outside; walls on the end points; periodic
-
-struct Extent {
-  Kind kind = Kind::nodes;
-  double length = 1;
-};
-
-GridAxis axis(const Extent& extent, int64_t n) {
-  const auto cells = static_cast<double>(extent.kind == Kind::nodes ? n - 1 : n);
-  const double spacing = extent.length / cells;
-  return {.points = n,
-          .first = extent.kind == Kind::centres ? 0.5 * spacing : 0,
-          .spacing = spacing,
-          .low = 0,
-          .high = extent.length,
-          .periodic = extent.kind == Kind::ring};
+double GridAxis::spacing(int64_t points) const {
+  const bool ends_stored = kind == AxisKind::nodes || kind == AxisKind::time;
+  return length / static_cast<double>(ends_stored ? std::max<int64_t>(points - 1, 1) : points);
 }
 
-const std::map<std::string, std::pair<Extent, Extent>>& extents() {
-  constexpr Extent centres{Kind::centres}, nodes{Kind::nodes}, ring{Kind::ring};
-  static const std::map<std::string, std::pair<Extent, Extent>> table = {
-      {"darcy", {centres, centres}},
-      {"poisson", {nodes, nodes}},
-      {"helmholtz", {nodes, nodes}},
-      {"burgers", {ring, nodes}},
-      {"navier-stokes", {ring, ring}},
-      {"stokes", {nodes, nodes}},
-      {"heat", {{Kind::ring, 2 * std::numbers::pi}, nodes}},
-      {"pme", {nodes, nodes}},
-      {"stefan", {nodes, {Kind::nodes, 0.1}}}};
-  return table;
+Tensor GridAxis::coordinates(int64_t points) const {
+  return (torch::arange(points, torch::kFloat64) + (kind == AxisKind::cells ? 0.5 : 0.0)) * spacing(points);
 }
 
-}  // namespace
-
-std::optional<int64_t> GridAxis::nearest(double coordinate) const {
-  if (!(coordinate >= low && coordinate <= high)) return {};
-  const auto i = static_cast<int64_t>(std::floor((coordinate - first) / spacing + 0.5));
-  if (periodic) return i % points;
+std::optional<int64_t> GridAxis::nearest(double coordinate, int64_t points) const {
+  if (!(coordinate >= 0 && coordinate <= length)) return {};
+  const double h = spacing(points), first = kind == AxisKind::cells ? 0.5 * h : 0;
+  const auto i = static_cast<int64_t>(std::floor((coordinate - first) / h + 0.5));
+  if (kind == AxisKind::periodic) return i % points;
   return std::clamp<int64_t>(i, 0, points - 1);
-}
-
-GridAxes grid_axes(const Pde& pde) {
-  const auto found = extents().find(pde.name());
-  require<UsageError>(found != extents().end(),
-                      "[{}] the positions of its entries are not listed; name them by i and j", pde.name());
-  return {axis(found->second.first, pde.grid()), axis(found->second.second, pde.grid())};
 }
 
 }  // namespace piddm

@@ -1,27 +1,40 @@
 #pragma once
-// Where the entries of a PDE's fields lie, in the coordinates of its equation: x along H, y or t along W.
+// One of the two axes of a PDE's fields, in the coordinate of its equation, which runs from 0 to `length`.
+//
+//   cells      x_i = (i + 1/2) h,  h = length/N        the ends of the domain lie half a cell outside
+//   nodes      x_i = i h,          h = length/(N-1)    both ends are stored
+//   periodic   x_i = i h,          h = length/N        entry N is entry 0
+//   time       t_n = n h,          h = length/(N-1)    from the initial state to the last one
 
+#include <array>
 #include <optional>
+#include <string>
 
-#include "piddm/pde/pde.h"
+#include "piddm/core/tensor.h"
 
 namespace piddm {
 
+enum class AxisKind { cells, nodes, periodic, time };
+
 struct GridAxis {
-  int64_t points = 0;
-  double first = 0, spacing = 0;  ///< entry i lies at first + i spacing
-  double low = 0, high = 0;       ///< ends of the domain
-  bool periodic = false;          ///< entry `points` is entry 0
+  std::string name;  ///< "x", "y" or "t"
+  AxisKind kind = AxisKind::nodes;
+  double length = 1;
+  std::string unit = {};  ///< of `length`; empty: dimensionless
+
+  /// "x", or "x (m)" with a unit.
+  std::string label() const;
+
+  double spacing(int64_t points) const;
+
+  /// [points] float64.
+  Tensor coordinates(int64_t points) const;
 
   /// The entry nearest to a coordinate of the domain; nothing outside of it.
-  std::optional<int64_t> nearest(double coordinate) const;
+  std::optional<int64_t> nearest(double coordinate, int64_t points) const;
 };
 
-struct GridAxes {
-  GridAxis h, w;
-};
-
-/// A UsageError for a PDE whose positions are not listed.
-GridAxes grid_axes(const Pde& pde);
+/// Along H and along W.
+using GridAxes = std::array<GridAxis, 2>;
 
 }  // namespace piddm

@@ -8,6 +8,7 @@
 namespace piddm {
 namespace {
 
+constexpr double kDuration = 0.1;
 constexpr int64_t kFirstSmoothTime = 6;
 constexpr int kMaxSteps = 100;
 
@@ -42,7 +43,7 @@ double stefan_root(double u_star) {
 Stefan::Stefan(PdeOptions options)
     : ClosedForm(std::move(options),
                  {.name = "u_star", .low = 0.55, .high = 0.7, .valid = {{kSmallestUStar, kLargestUStar}}},
-                 {.duration = 0.1}) {
+                 {.name = "x"}, kDuration) {
   similarity_ = x() / (2 * torch::sqrt(t()));
   similarity_.select(0, 0).zero_();
   erf_ = torch::erf(similarity_);

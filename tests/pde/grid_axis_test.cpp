@@ -1,48 +1,91 @@
-#include "piddm/pde/grid_axes.h"
+#include "piddm/pde/grid_axis.h"
 
 #include <cmath>
 
+#include "piddm/pde/pde.h"
 #include "tests/testing.h"
 
 namespace piddm {
 namespace {
 
-TEST(GridAxes, EveryPdeHasItsPositions) {
+constexpr int64_t kPoints = 16;
+
+PdePtr pde_called(const std::string& name) { return make_pde({.name = name, .grid = kPoints}); }
+
+TEST(GridAxis, EveryPdeHasItsPositions) {
+  for (const auto& name : pde_registry().names())
+    for (const auto& axis : pde_called(name)->axes()) {
+      const auto coordinates = axis.coordinates(kPoints);
+      for (int64_t i = 0; i < kPoints; ++i)
+        EXPECT_EQ(axis.nearest(coordinates[i].item<double>(), kPoints), i) << name << axis.name;
+    }
+}
+
+TEST(GridAxis, TimeIsTheSecondAxisAndCalledSo) {
   for (const auto& name : pde_registry().names()) {
-    const auto axes = grid_axes(*make_pde({.name = name, .grid = 16}));
-    for (const auto& axis : {axes.h, axes.w})
-      for (int64_t i = 0; i < 16; ++i)
-        EXPECT_EQ(axis.nearest(axis.first + static_cast<double>(i) * axis.spacing), i) << name;
+    const auto axes = pde_called(name)->axes();
+    EXPECT_EQ(axes[0].name, "x") << name;
+    EXPECT_NE(axes[0].kind, AxisKind::time) << name;
+    EXPECT_EQ(axes[1].name, axes[1].kind == AxisKind::time ? "t" : "y") << name;
+    EXPECT_EQ(has_time_axis(*pde_called(name)), axes[1].name == "t") << name;
+  }
+}
+
+TEST(GridAxis, SomeFieldsRunInTime) {
+  for (const std::string name : {"burgers", "stokes", "heat", "pme", "stefan"})
+    EXPECT_TRUE(has_time_axis(*pde_called(name))) << name;
+  for (const std::string name : {"darcy", "poisson", "helmholtz", "navier-stokes"})
+    EXPECT_FALSE(has_time_axis(*pde_called(name))) << name;
+}
+
+TEST(GridAxis, InProblemsInTimeTheFirstStateIsGivenAndTheLastIsNot) {
+  for (const auto& name : pde_registry().names()) {
+    const auto given = pde_called(name)->given_boundary();
+    const bool in_time = given.select(2, 0).slice(1, 1, -1).all().item<bool>() &&
+                         !given.select(2, -1).slice(1, 1, -1).any().item<bool>();
+    EXPECT_EQ(has_time_axis(*pde_called(name)), in_time) << name;
   }
 }
 
 // Heat's solution at t = 0 is sin(x + phi), Stokes' on the wall x = 0 is A cos(omega t): the coordinates are those of
 // the equation.
-TEST(GridAxes, CoordinatesAreThoseOfTheEquation) {
-  const auto heat = make_pde({.name = "heat", .grid = 16});
-  const auto x = heat->sample(1, 0, 1);
-  const auto axis = grid_axes(*heat).h;
-  for (int64_t i = 0; i < 16; ++i)
-    EXPECT_NEAR(x[0][0][i][0].item<double>(),
-                std::sin(axis.first + static_cast<double>(i) * axis.spacing + x[0][1][0][0].item<double>()), 1e-12);
-  const auto stokes = make_pde({.name = "stokes", .grid = 16});
-  const auto y = stokes->sample(1, 0, 1);
-  const auto time = grid_axes(*stokes).w;
-  for (int64_t i = 0; i < 16; ++i)
-    EXPECT_NEAR(y[0][0][0][i].item<double>(),
-                2 * std::cos(y[0][1][0][0].item<double>() * (time.first + static_cast<double>(i) * time.spacing)),
-                1e-12);
+TEST(GridAxis, CoordinatesAreThoseOfTheEquation) {
+  const auto heat = pde_called("heat");
+  const auto u = heat->sample(1, 0, 1)[0];
+  EXPECT_LE((u[0].select(1, 0) - (heat->axes()[0].coordinates(kPoints) + u[1][0][0]).sin()).abs().max().item<double>(),
+            1e-12);
+  const auto stokes = pde_called("stokes");
+  const auto v = stokes->sample(1, 0, 1)[0];
+  EXPECT_LE(
+      (v[0].select(0, 0) - 2 * (stokes->axes()[1].coordinates(kPoints) * v[1][0][0]).cos()).abs().max().item<double>(),
+      1e-12);
+  EXPECT_EQ(pde_called("stefan")->axes()[1].length, 0.1);
 }
 
-TEST(GridAxes, OutsideTheDomainThereIsNothing) {
-  const auto darcy = grid_axes(*make_pde({.name = "darcy", .grid = 16})).h;
-  EXPECT_EQ(darcy.nearest(0), 0);
-  EXPECT_EQ(darcy.nearest(1), 15);
-  EXPECT_FALSE(darcy.nearest(-1e-9).has_value());
-  EXPECT_FALSE(darcy.nearest(1.001).has_value());
-  EXPECT_FALSE(darcy.nearest(NAN).has_value());
-  const auto ring = grid_axes(*make_pde({.name = "burgers", .grid = 16})).h;
-  EXPECT_EQ(ring.nearest(0.99), 0);
+TEST(GridAxis, PointsLieByTheKindOfTheAxis) {
+  const auto ends = [](AxisKind kind) {
+    const auto x = GridAxis{.name = "x", .kind = kind, .length = 8}.coordinates(4);
+    return std::pair{x[0].item<double>(), x[3].item<double>()};
+  };
+  EXPECT_EQ(ends(AxisKind::cells), std::pair(1.0, 7.0));
+  EXPECT_EQ(ends(AxisKind::nodes), std::pair(0.0, 8.0));
+  EXPECT_EQ(ends(AxisKind::periodic), std::pair(0.0, 6.0));
+  EXPECT_EQ(ends(AxisKind::time), std::pair(0.0, 8.0));
+}
+
+TEST(GridAxis, OutsideTheDomainThereIsNothing) {
+  const auto darcy = pde_called("darcy")->axes()[0];
+  EXPECT_EQ(darcy.nearest(0, kPoints), 0);
+  EXPECT_EQ(darcy.nearest(1, kPoints), 15);
+  EXPECT_FALSE(darcy.nearest(-1e-9, kPoints).has_value());
+  EXPECT_FALSE(darcy.nearest(1.001, kPoints).has_value());
+  EXPECT_FALSE(darcy.nearest(NAN, kPoints).has_value());
+  EXPECT_EQ(pde_called("burgers")->axes()[0].nearest(0.99, kPoints), 0);
+}
+
+TEST(GridAxis, LabelsShowTheUnit) {
+  EXPECT_EQ((GridAxis{.name = "t", .kind = AxisKind::time}.label()), "t");
+  EXPECT_EQ((GridAxis{.name = "t", .kind = AxisKind::time, .length = 2, .unit = "s"}.label()), "t (s)");
 }
 
 }  // namespace
