@@ -1,8 +1,7 @@
 #pragma once
 // Is a data set what it says it is? Recomputed from the values themselves, in float64.
 
-#include <string>
-
+#include "piddm/data/check/check_report.h"
 #include "piddm/data/dataset.h"
 #include "piddm/pde/constraint.h"
 
@@ -16,11 +15,7 @@ struct CheckOptions {
   std::filesystem::path file = {};  ///< where the data came from: its SHA-256 is compared with the one kept beside it
 };
 
-/// {"pass": bool, "n": N, "resolved": K, "channels": [{name, min, max, mean, std}],
-///  "checks": [{name, value, limit, pass, note}], "worst": [{sample, severity, check}]}
-///
-/// A check passes if value <= limit; a null limit is a value for information. `worst` are the samples with the largest
-/// score over limit, which is `severity`. In this order:
+/// The checks, in this order:
 ///
 ///   SHA-256                       0 where FILE.sha256 agrees with the file
 ///   non-finite values             0; with any, the rest is not computed
@@ -38,9 +33,6 @@ struct CheckOptions {
 ///
 /// Re-solved are all samples if that takes less than `seconds`, else the first 64 and those that stand out most in
 /// residual, largest residual at a point, boundary error and hard constraint, 16 each.
-json check_dataset(const Dataset& dataset, const Pde& pde, const CheckOptions& options = {});
-
-/// The same as an aligned table for a person.
-std::string format_check(const json& check);
+CheckReport check_dataset(const Dataset& dataset, const Pde& pde, const CheckOptions& options = {});
 
 }  // namespace piddm
