@@ -53,7 +53,7 @@ void import_files(const Context& context, const Import& request) {
   save_dataset(request.out, data, options.dtype);
   auto text = fmt::format("{}: {} samples, channels {}, {}x{}", request.out, data.size(),
                           fmt::join(data.channels, ", "), data.fields.size(2), data.fields.size(3));
-  const auto pde = data.description.value("pde", std::string());
+  const auto pde = declared_pde(data.description);
   text += pde.empty() ? ", of no PDE of ours" : ", of " + pde;
   for (const auto& note : data.description.at("source").at("notes")) text += "\nnote: " + note.get<std::string>();
   context.print({{"out", request.out}, {"n", data.size()}, {"description", data.description}}, text);

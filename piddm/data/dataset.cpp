@@ -129,11 +129,6 @@ Dataset load_index(const std::filesystem::path& path, NonFinite non_finite) {
   return whole;
 }
 
-std::string declared_pde(const json& description) {
-  const auto said = description.find("pde");
-  return said != description.end() && said->is_string() ? said->get<std::string>() : std::string();
-}
-
 /// The constants that were declared, with the defaults of the others.
 json with_defaults(json declared, const Pde& pde) {
   const auto names = pde_registry().names();
@@ -186,6 +181,11 @@ Dataset make_dataset(const Pde& pde, uint64_t seed, int64_t first, int64_t n, in
     done += samples.size(0);
   });
   return {describe_samples(pde, range, statistics), pde.channel_names(), fields};
+}
+
+std::string declared_pde(const json& description) {
+  const auto said = description.find("pde");
+  return said != description.end() && said->is_string() ? said->get<std::string>() : std::string();
 }
 
 PdePtr pde_of(const Dataset& dataset, const std::string& name) {

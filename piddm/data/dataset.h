@@ -40,6 +40,9 @@ void save_dataset(const std::filesystem::path& path, const Dataset& dataset, tor
 Dataset make_dataset(const Pde& pde, uint64_t seed, int64_t first, int64_t n, int64_t shard = 256,
                      torch::ScalarType dtype = torch::kFloat32);
 
+/// The name of the PDE in a description; empty where it has none.
+std::string declared_pde(const json& description);
+
 /// The PDE the description names, with its parameters, on the data's grid; `name` replaces the declared one (and then
 /// the parameters are the defaults). A UsageError where neither says.
 PdePtr pde_of(const Dataset& dataset, const std::string& name = "");

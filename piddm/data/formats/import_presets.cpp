@@ -141,7 +141,7 @@ ImportPlan own(const ArraySet& arrays) {
   require<DataError>(good, "{}: the description has no list of channels", arrays.origin());
   for (const auto& name : *channels)
     plan.rules.push_back({.channel = name.get<std::string>(), .key = name.get<std::string>(), .axes = "nxy"});
-  if (plan.description.contains("pde") && plan.description["pde"].is_string()) plan.pde = plan.description["pde"];
+  plan.pde = declared_pde(plan.description);
   return plan;
 }
 

@@ -35,7 +35,7 @@ ImportOptions mapped(const std::string& file, const std::string& map, const std:
 
 Tensor channel(const Dataset& data, int64_t c) { return data.fields.select(1, c); }
 
-std::string declared_pde(const Dataset& data) { return data.description.value("pde", std::string()); }
+std::string declared_pde(const Dataset& data) { return piddm::declared_pde(data.description); }
 
 TEST(ImportFno, DarcyWithEverySecondNode) {
   auto options = preset("fno", {"fno_darcy.mat"});
@@ -270,9 +270,10 @@ TEST(Import, GridsThatNoPdeTakesAreImportedWithoutOne) {
   options.grid = "8";
   const auto data = import_dataset(options);
   EXPECT_EQ(declared_pde(data), "");
-  EXPECT_THAT(data.description["source"]["notes"].dump(), ::testing::HasSubstr("no PDE: [darcy] grid = 8"));
+  EXPECT_THAT(data.description["source"]["notes"].dump(),
+              ::testing::HasSubstr("no PDE: pde.grid: must be at least 16 and at most 1024, got 8"));
   options.pde = "darcy";
-  EXPECT_ERROR(import_dataset(options), ExitCode::usage, "[darcy] grid = 8");
+  EXPECT_ERROR(import_dataset(options), ExitCode::usage, "pde.grid: must be at least 16 and at most 1024, got 8");
 }
 
 }  // namespace
