@@ -89,7 +89,7 @@ struct ConservationKeys : CommonKeys {
     common(f);
     f("axes", axes, "the axes averaged over");
     f("value", value, "mean times area: a number or, with one axis, one for each entry of the other");
-    f("area", area, "size of the region");
+    f("area", area, more_than(0), "size of the region");
   }
 };
 

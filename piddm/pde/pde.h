@@ -27,8 +27,8 @@ PdePtr make_pde(const PdeOptions& options);
 
 enum class Role { solution, coefficient };
 
-/// Where a channel is zero in every sample: nowhere that is known, on the wall half a cell outside the grid, on the outer
-/// ring of nodes.
+/// Where a channel is zero in every sample: nowhere that is known, on the wall half a cell outside the grid, on the
+/// outer ring of nodes.
 enum class ZeroOn { nothing, wall, ring };
 
 struct Channel {

@@ -12,7 +12,7 @@ constexpr double kDuration = 0.1;
 constexpr int64_t kFirstSmoothTime = 6;
 constexpr int kMaxSteps = 100;
 
-/// Applied to every entry, on the host: a few numbers a batch.
+/// Applied to every entry, on the host: a few numbers per batch.
 Tensor roots(const Tensor& u_star) {
   const Tensor z = u_star.to(torch::kCPU).contiguous().clone();
   for (int64_t i = 0; i < z.numel(); ++i) z.data_ptr<double>()[i] = stefan_root(z.data_ptr<double>()[i]);

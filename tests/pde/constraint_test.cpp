@@ -192,7 +192,7 @@ TEST(MakeConstraint, ErrorsNameTheNearestKey) {
   expect_message("kind = 'boundary'\nside = 'lsat'\nvalue = 0", "did you mean 'last'?");
   expect_message("kind = 'periodic'\nvalue = 0", "'value'");
   expect_message("kind = 'conservation'\naxes = ['x', 'x']\nvalue = 0", "different");
-  expect_message("kind = 'conservation'\nvalue = 0\narea = -1", "area = -1");
+  expect_message("kind = 'conservation'\nvalue = 0\narea = -1", "constraint.area: must be more than 0, got -1");
   expect_message("kind = 'dirichlet'\nvalue = 0", "exactly one of points, box and mask");
   expect_message("kind = 'dirichlet'\nvalue = 0\npoints = [[0, 16]]", "constraint.points: 16 must be between 0 and 15");
   expect_message("kind = 'dirichlet'\nvalue = 0\npoints = [[0, 1, 2]]", "constraint.points: expected [i, j]");
