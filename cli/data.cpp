@@ -93,8 +93,8 @@ void info(const Context& context, const std::string& file) {
                    format_number(high)});
     channels[data.channels[c]] = {{"mean", mean}, {"std", std}, {"min", low}, {"max", high}};
   }
-  context.print({{"file", file}, {"n", data.size()}, {"channels", channels}, {"description", data.description}},
-                table.text() + "\n" + data.description.dump(2));
+  context.print({{"file", file}, {"n", data.size()}, {"channels", channels}, {"description", describe(data)}},
+                table.text() + "\n" + describe(data).dump(2));
 }
 
 void add_make(CLI::App& data, Context& context) {

@@ -37,7 +37,7 @@ struct Entrant {
 /// A model of the reference's PDE.
 Model model_of(const std::string& folder, const Pde& pde, torch::Device device = torch::kCPU) {
   auto model = load_model(folder, device);
-  check_declared({{"pde", model.pde->name()}, {"parameters", model.pde->options().parameters}}, pde, folder + " is");
+  check_declared({.pde = model.pde->name(), .parameters = model.pde->options().parameters}, pde, folder + " is");
   return model;
 }
 
@@ -46,7 +46,7 @@ Entrant entrant_of(const Context& context, const EvaluateArguments& o, const std
   if (!fs::is_directory(input)) {
     const auto data = load_dataset(input);
     check_declared(data.description, pde, input + " is");
-    const auto origin = data.description.value("origin", json::object());
+    const json origin = data.description.origin.is_object() ? data.description.origin : json::object();
     return {input,
             {data.fields, origin.value("nfe", 0.0), origin.value("backward", 0.0),
              origin.value("seconds_per_sample", 0.0)}};
@@ -226,7 +226,7 @@ void write_report(const std::string& out, const json& report, const Table& table
 void evaluate(const Context& context, const EvaluateArguments& o) {
   check_options(o);
   const auto reference = load_dataset(o.reference);
-  require<UsageError>(reference.description.contains("pde"), "{}: does not say which PDE it is of", o.reference);
+  require<UsageError>(!reference.description.pde.empty(), "{}: does not say which PDE it is of", o.reference);
   const auto pde = pde_of(reference);
   check_columns(o, *pde);
   for (const auto& input : o.inputs)  // before samples are made in vain

@@ -128,10 +128,9 @@ class Demo {
       if (decode)
         metrics.update(
             {{"decode_iterations", report.at("iterations_mean")}, {"decode_moved", report.at("moved_mean")}});
-      save_dataset(
-          folder / "samples.npz",
-          {{{"pde", pde_->name()}, {"parameters", pde_->options().parameters}}, pde_->channel_names(), samples.x},
-          samples.x.scalar_type());
+      save_dataset(folder / "samples.npz",
+                   {{.pde = pde_->name(), .parameters = pde_->options().parameters}, pde_->channel_names(), samples.x},
+                   samples.x.scalar_type());
       write_file_atomically(folder / "metrics.json", metrics.dump(2) + "\n");
     });
     folders_[name] = result.folder;

@@ -99,19 +99,15 @@ class Check {
     add_count("samples with inadmissible coefficients", torch::cat(changed));
   }
 
-  bool declares(const char* key) const { return data_.description.contains(key); }
-
   void check_seed() {
     const auto& d = data_.description;
-    if (!declares("law") || !declares("seed") || !declares("first")) return;
-    if (!d.at("seed").is_number_integer() || !d.at("first").is_number_integer()) return;
-    const auto seed = d.at("seed").get<uint64_t>();
-    const auto other = count_other_coefficients(pde_, data_.fields, seed, d.at("first").get<int64_t>());
-    add(fmt::format("coefficients other than those of seed {}", seed), static_cast<double>(other), 0);
+    if (d.law.empty() || !d.seed || !d.first) return;
+    const auto other = count_other_coefficients(pde_, data_.fields, *d.seed, *d.first);
+    add(fmt::format("coefficients other than those of seed {}", *d.seed), static_cast<double>(other), 0);
   }
 
   void check_law() {
-    const bool judged = declares("law") && data_.size() >= kFewestForLaw;
+    const bool judged = !data_.description.law.empty() && data_.size() >= kFewestForLaw;
     for (const auto& score : compare_with_law(pde_, data_.fields))
       add(fmt::format("{}: {}, |z| against the law", score.channel, score.statistic), std::abs(score.z),
           judged ? std::optional(kLargestZ) : std::nullopt, fmt::format("{:.4g}, law {:.4g}", score.data, score.law));

@@ -62,9 +62,8 @@ void restore_description(ImportPlan& plan, const ArraySet& arrays) {
 /// description says so.
 GridAxes axes_of(const Dataset& dataset) {
   const auto names = pde_registry().names();
-  if (std::find(names.begin(), names.end(), declared_pde(dataset.description)) != names.end())
-    return pde_of(dataset)->axes();
-  const bool time = dataset.description.value("axes", "") == "xt";
+  if (std::find(names.begin(), names.end(), dataset.description.pde) != names.end()) return pde_of(dataset)->axes();
+  const bool time = dataset.description.axes == "xt";
   return {{{"x"}, {time ? "t" : "y", time ? AxisKind::time : AxisKind::nodes}}};
 }
 
@@ -99,10 +98,8 @@ class WellWriter {
   }
 
   void add_root() {
-    const auto parameters = dataset_.description.value("parameters", json::object());
-    const auto pde = declared_pde(dataset_.description);
-    auto description = dataset_.description;
-    description["channels"] = dataset_.channels;
+    const auto& pde = dataset_.description.pde;
+    const auto& parameters = dataset_.description.parameters;
     std::vector<std::string> names;
     for (const auto& [name, value] : parameters.items()) names.push_back(name);
     json root = {{"dataset_name", pde.empty() ? "unknown" : pde},
@@ -110,8 +107,8 @@ class WellWriter {
                  {"n_spatial_dims", in_time() ? 1 : 2},
                  {"n_trajectories", dataset_.size()},
                  {"simulation_parameters", names}};
-    root.update(parameters);
-    root.update({{"description", description.dump()}});
+    if (parameters.is_object()) root.update(parameters);
+    root.update({{"description", describe(dataset_).dump()}});
     content_.attributes[""] = root;
   }
 

@@ -118,14 +118,14 @@ TEST_F(DataCheckTest, CoefficientsThatCannotBeSolvedFailAlone) {
 }
 
 TEST_F(DataCheckTest, AnotherSeedAndAnotherLaw) {
-  data_.description["first"] = 1;
+  data_.description.first = 1;
   EXPECT_THAT(failures(), ElementsAre("coefficients other than those of seed 2"));
   data_ = make_dataset(pde_, 2, 0, 200);
   data_.fields.select(1, 2) *= 0.5;
   pde_.solution(data_.fields).copy_(pde_.solve(pde_.coefficients(data_.fields).to(torch::kFloat64), {}, nullptr));
   const std::string law = "s: mean, |z| against the law";
   EXPECT_THAT(failures(), Contains(law));
-  data_.description.erase("law");  // own data of another law: no reason to fail
+  data_.description.law.clear();  // own data of another law: no reason to fail
   EXPECT_THAT(failures(), ElementsAre());
 }
 
@@ -152,7 +152,7 @@ TEST_F(DataCheckTest, AFrontOnAGridPointMayLieOnEitherSide) {
   while (high - low > 1e-7) (wet((low + high) / 2) ? low : high) = (low + high) / 2;
   data.fields[2][0].copy_(solution(low)[0][0]);
   data.fields[2][1].fill_(high);
-  data.description.erase("law");
+  data.description.law.clear();
   const auto result = check_dataset(data, *stefan);
   EXPECT_TRUE(result.pass()) << result.text();
 }
