@@ -23,7 +23,7 @@ struct CheckRequest {
   CheckOptions options;
 };
 
-constexpr int64_t kDrawn = 4;
+constexpr size_t kDrawn = 4;
 
 void make(const Context& context, Make o) {
   check_output(o.out, {".npz", ".safetensors"});
@@ -52,21 +52,19 @@ PdePtr checked_pde(const Dataset& data, const CheckRequest& request) {
 }
 
 /// Which checks failed and, where one sample is to blame, which: for the one line on standard error.
-std::string failures(const json& report) {
+std::string failures(const CheckReport& report) {
   std::string text;
-  for (const auto& check : report.at("checks")) {
-    if (check.at("pass").get<bool>()) continue;
-    const auto note = check.at("note").get<std::string>();
-    text += fmt::format("{}{}{}", text.empty() ? "" : "; ", check.at("name").get<std::string>(),
-                        note.empty() ? "" : " (" + note + ")");
-  }
+  for (const auto& check : report.checks)
+    if (!check.pass())
+      text += fmt::format("{}{}{}", text.empty() ? "" : "; ", check.name,
+                          check.note.empty() ? "" : " (" + check.note + ")");
   return text;
 }
 
-void draw_worst(const Dataset& data, const PdePtr& pde, const json& report, const std::string& out) {
+void draw_worst(const Dataset& data, const PdePtr& pde, const CheckReport& report, const std::string& out) {
   std::vector<int64_t> samples;
-  for (const auto& worst : report.at("worst"))
-    if (static_cast<int64_t>(samples.size()) < kDrawn) samples.push_back(worst.at("sample").get<int64_t>());
+  for (const auto& worst : report.worst)
+    if (samples.size() < kDrawn) samples.push_back(worst.sample);
   require<DataError>(!samples.empty(), "--plot {}: nothing to draw, the data are not finite", out);
   draw_samples(data, pde, samples, "worst samples", true).write_png(out);
 }
@@ -78,9 +76,9 @@ void check(const Context& context, CheckRequest request) {
   if (!request.constraint.empty()) request.options.constraint = make_constraint(load_config(request.constraint), *pde);
   request.options.file = request.file;
   const auto report = check_dataset(data, *pde, request.options);
-  context.print(report, format_check(report));
+  context.print(report.to_json(), report.text());
   if (!request.plot.empty()) draw_worst(data, pde, report, request.plot);
-  require<DataError>(report.at("pass").get<bool>(), "{}: the data do not pass: {}", request.file, failures(report));
+  require<DataError>(report.pass(), "{}: the data do not pass: {}", request.file, failures(report));
 }
 
 void info(const Context& context, const std::string& file) {
@@ -95,8 +93,8 @@ void info(const Context& context, const std::string& file) {
                    format_number(high)});
     channels[data.channels[c]] = {{"mean", mean}, {"std", std}, {"min", low}, {"max", high}};
   }
-  context.print({{"file", file}, {"n", data.size()}, {"channels", channels}, {"description", data.description}},
-                table.text() + "\n" + data.description.dump(2));
+  context.print({{"file", file}, {"n", data.size()}, {"channels", channels}, {"description", describe(data)}},
+                table.text() + "\n" + describe(data).dump(2));
 }
 
 void add_make(CLI::App& data, Context& context) {
@@ -105,7 +103,7 @@ void add_make(CLI::App& data, Context& context) {
   o->make.range.n = 1000;
   command->add_option("pde", o->pde.name, "name of the PDE; see `piddm list pdes`")->required();
   command->add_option("--n", o->make.range.n, "samples")->capture_default_str();
-  command->add_option("--grid", o->pde.grid, "points a side")->capture_default_str();
+  command->add_option("--grid", o->pde.grid, "points per side")->capture_default_str();
   command->add_option("--param", o->parameters, "constant of the equation, e.g. k=2; may be repeated")
       ->allow_extra_args(false);
   command->add_option("--first", o->make.range.first, "number of the first sample of the seed's stream")

@@ -25,9 +25,10 @@ void list_arrays(const Context& context, const std::vector<std::string>& files) 
   Table table({"file", "array", "shape", "type"}, {Align::left, Align::left, Align::left, Align::left});
   json report = json::array();
   for (const auto& file : files) {
-    report.push_back(describe_array_file(file));
-    for (const auto& [name, info] : report.back().at("arrays").items())
-      table.add_row({file, name, info.at("shape").dump(), info.at("dtype").get<std::string>()});
+    const auto opened = open_array_file(file);
+    report.push_back(describe_array_file(*opened));
+    for (const auto& [name, info] : opened->arrays())
+      table.add_row({file, name, json(info.shape).dump(), dtype_label(info.dtype)});
   }
   context.print({{"files", report}}, table.text());
 }
@@ -53,10 +54,10 @@ void import_files(const Context& context, const Import& request) {
   save_dataset(request.out, data, options.dtype);
   auto text = fmt::format("{}: {} samples, channels {}, {}x{}", request.out, data.size(),
                           fmt::join(data.channels, ", "), data.fields.size(2), data.fields.size(3));
-  const auto pde = data.description.value("pde", std::string());
-  text += pde.empty() ? ", of no PDE of ours" : ", of " + pde;
-  for (const auto& note : data.description.at("source").at("notes")) text += "\nnote: " + note.get<std::string>();
-  context.print({{"out", request.out}, {"n", data.size()}, {"description", data.description}}, text);
+  const auto& said = data.description;
+  text += said.pde.empty() ? ", of no PDE of ours" : ", of " + said.pde;
+  for (const auto& note : said.source.at("notes")) text += "\nnote: " + note.get<std::string>();
+  context.print({{"out", request.out}, {"n", data.size()}, {"description", describe(data)}}, text);
 }
 
 struct Export {

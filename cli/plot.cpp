@@ -31,7 +31,7 @@ Canvas draw_file_spectra(const Context& context, const Dataset& data, const Pde&
 
 Canvas draw_file(const Context& context, const PlotArguments& o) {
   const auto data = load_dataset(o.input);
-  const auto pde = data.description.contains("pde") ? pde_of(data) : nullptr;
+  const auto pde = data.description.pde.empty() ? nullptr : pde_of(data);
   if (pde) check_matches(data, *pde);
   const auto name = fs::path(o.input).filename().string();
   if (o.kind == "samples") return draw_samples(data, pde, first_samples(data, o.n), name);

@@ -11,11 +11,10 @@ void add_physics(json& report, const Samples& samples, const Pde& pde) {
 }
 
 void save_samples(const std::string& out, const Samples& samples, const Model& model, const json& report) {
-  json description = {{"pde", model.pde->name()},
-                      {"parameters", model.pde->options().parameters},
-                      {"grid", model.pde->grid()},
-                      {"origin", report},
-                      {"machine", describe_machine()}};
+  const DataDescription description{.pde = model.pde->name(),
+                                    .parameters = model.pde->options().parameters,
+                                    .origin = report,
+                                    .more = {{"machine", describe_machine()}}};
   save_dataset(out, {description, model.pde->channel_names(), samples.x}, samples.x.scalar_type());
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 // A named list of factories. Registration is an explicit table in one .cpp, so nothing depends on the linker keeping
-// static initialisers.
+// static initialisers; a registry that is handed out as not const takes more from the program that uses it.
 
 #include <functional>
 #include <string>
@@ -23,6 +23,13 @@ class Registry {
 
   /// `what` is the noun used in messages: "PDE", "method", ...
   Registry(std::string what, std::vector<Entry> entries) : what_(std::move(what)), entries_(std::move(entries)) {}
+
+  /// A UsageError for a name that is taken.
+  void add(Entry entry) {
+    for (const auto& known : entries_)
+      if (known.name == entry.name) throw UsageError("there is a {} called '{}' already", what_, entry.name);
+    entries_.push_back(std::move(entry));
+  }
 
   const std::vector<Entry>& entries() const { return entries_; }
 

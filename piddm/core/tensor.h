@@ -10,6 +10,7 @@
 #include <torch/utils.h>
 
 #include <string>
+#include <vector>
 
 namespace piddm {
 
@@ -20,5 +21,8 @@ std::string shape_string(const Tensor& x);
 
 /// True if every entry is finite (false for an undefined tensor).
 bool all_finite(const Tensor& x);
+
+/// The entries of a float64 tensor on any device, in order.
+std::vector<double> to_vector(const Tensor& x);
 
 }  // namespace piddm

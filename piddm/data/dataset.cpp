@@ -16,14 +16,6 @@ namespace {
 constexpr size_t kMaxIndexBytes = size_t{16} << 20;
 constexpr double kSameConstant = 1e-6;
 
-std::vector<std::string> channel_list(const json& description, const std::string& origin) {
-  const auto list = description.find("channels");
-  bool good = list != description.end() && list->is_array() && !list->empty();
-  if (good) good = std::all_of(list->begin(), list->end(), [](const json& name) { return name.is_string(); });
-  require<DataError>(good, "{}: the description has no list of channels", origin);
-  return list->get<std::vector<std::string>>();
-}
-
 /// The channels as one [N,C,H,W] tensor; each array is given up as soon as it is copied.
 Tensor join_channels(TensorMap& arrays, const std::vector<std::string>& channels, const std::string& origin) {
   auto dtype = torch::kFloat32;
@@ -59,11 +51,11 @@ void check_size(const json& description, const char* key, int64_t size, const st
 Dataset load_file(const std::filesystem::path& path, NonFinite non_finite) {
   const auto origin = path.string();
   auto file = read_data_file(path);
-  Dataset dataset{.description = std::move(file.description), .channels = {}, .fields = {}};
-  dataset.channels = channel_list(dataset.description, origin);
+  Dataset dataset{.channels = described_channels(file.description, origin)};
   dataset.fields = join_channels(file.arrays, dataset.channels, origin);
-  check_size(dataset.description, "n", dataset.size(), origin);
-  check_size(dataset.description, "grid", dataset.fields.size(2), origin);
+  check_size(file.description, "n", dataset.size(), origin);
+  check_size(file.description, "grid", dataset.fields.size(2), origin);
+  dataset.description = read_description(std::move(file.description));
   if (non_finite == NonFinite::refuse) check_finite(dataset.fields, dataset.channels, origin);
   return dataset;
 }
@@ -75,7 +67,7 @@ struct ShardEntry {
   void fields(V&& f) {
     f("file", file, "name, beside the index");
     f("sha256", sha256, "digest of the file");
-    f("n", n, "samples");
+    f("n", n, at_least(1), "samples");
   }
 };
 
@@ -108,10 +100,10 @@ Dataset load_shard(const std::filesystem::path& path, const ShardEntry& entry, N
 
 Dataset load_index(const std::filesystem::path& path, NonFinite non_finite) {
   const auto origin = path.string();
-  Dataset whole{.description = parse_json(read_file(path, kMaxIndexBytes), origin), .channels = {}, .fields = {}};
-  require<DataError>(whole.description.is_object(), "{}: not an index of shards", origin);
-  const auto shards = shard_list(whole.description, origin);
-  whole.channels = channel_list(whole.description, origin);
+  const json index = parse_json(read_file(path, kMaxIndexBytes), origin);
+  require<DataError>(index.is_object(), "{}: not an index of shards", origin);
+  const auto shards = shard_list(index, origin);
+  Dataset whole{.description = read_description(index), .channels = described_channels(index, origin)};
   int64_t total = 0, done = 0;
   for (const auto& entry : shards) total += entry.n;
   for (const auto& entry : shards) {
@@ -125,13 +117,8 @@ Dataset load_index(const std::filesystem::path& path, NonFinite non_finite) {
     whole.fields.narrow(0, done, entry.n).copy_(shard.fields);
     done += entry.n;
   }
-  check_size(whole.description, "n", whole.size(), origin);
+  check_size(index, "n", whole.size(), origin);
   return whole;
-}
-
-std::string declared_pde(const json& description) {
-  const auto said = description.find("pde");
-  return said != description.end() && said->is_string() ? said->get<std::string>() : std::string();
 }
 
 /// The constants that were declared, with the defaults of the others.
@@ -162,12 +149,9 @@ void save_dataset(const std::filesystem::path& path, const Dataset& dataset, tor
   const auto count = static_cast<int64_t>(dataset.channels.size());
   require<DataError>(x.defined() && x.dim() == 4 && x.numel() > 0 && x.size(1) == count,
                      "{}: expected fields (N,{},H,W), got {}", path.string(), count, shape_string(x));
-  DataFile file{.arrays = {}, .description = dataset.description};
-  file.description["version"] = 1;
-  file.description["channels"] = dataset.channels;
-  file.description["n"] = dataset.size();
-  file.description["grid"] = x.size(2);
-  file.description["dtype"] = data_type_name(dtype);
+  DataFile file{
+      .arrays = {},
+      .description = write_description(dataset.description, dataset.channels, dataset.size(), x.size(2), dtype)};
   const auto fields = x.detach().to(torch::kCPU, dtype);
   check_finite(fields, dataset.channels, path.string());
   for (int64_t c = 0; c < count; ++c)
@@ -188,11 +172,17 @@ Dataset make_dataset(const Pde& pde, uint64_t seed, int64_t first, int64_t n, in
   return {describe_samples(pde, range, statistics), pde.channel_names(), fields};
 }
 
+json describe(const Dataset& dataset) {
+  const auto& x = dataset.fields;
+  return write_description(dataset.description, dataset.channels, x.size(0), x.size(2), x.scalar_type());
+}
+
 PdePtr pde_of(const Dataset& dataset, const std::string& name) {
-  const auto declared = declared_pde(dataset.description);
+  const auto& declared = dataset.description.pde;
   require<UsageError>(!name.empty() || !declared.empty(), "the data do not say which PDE they are of; add --pde");
   PdeOptions options{.name = name.empty() ? declared : name, .grid = dataset.fields.size(-1)};
-  if (options.name == declared) options.parameters = dataset.description.value("parameters", json::object());
+  if (options.name == declared && !dataset.description.parameters.is_null())
+    options.parameters = dataset.description.parameters;
   return make_pde(options);
 }
 
@@ -206,13 +196,12 @@ void check_fields(const Dataset& dataset, const Pde& pde) {
   pde.check_shape(x);
 }
 
-void check_declared(const json& description, const Pde& pde, const std::string& subject) {
-  const auto declared = declared_pde(description);
+void check_declared(const DataDescription& description, const Pde& pde, const std::string& subject) {
+  const auto& declared = description.pde;
   if (declared.empty()) return;
   require<DataError>(declared == pde.name(), "[{}] {} of {}", pde.name(), subject, declared);
-  const auto given = description.find("parameters");
-  if (given == description.end() || !given->is_object()) return;
-  const auto theirs = with_defaults(*given, pde);
+  if (!description.parameters.is_object()) return;
+  const auto theirs = with_defaults(description.parameters, pde);
   for (const auto& p : pde.parameters()) {
     if (!p.choices.empty() || !theirs.contains(p.name)) continue;  // forms of the residual are no matter of the data
     require<DataError>(same_constant(theirs.at(p.name), p.value.get<double>()), "[{}] {} of {} = {}, not {}",

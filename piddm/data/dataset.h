@@ -2,26 +2,22 @@
 // Samples of a PDE's joint law of solution and coefficients, in physical units.
 //
 // On disk: one [N,H,W] array per channel under the channel's name, in .npz (numpy.load reads it) or .safetensors, and a
-// JSON description (member "description.json", metadata "description"):
-//   version, pde, grid, parameters, channels, seed, law, first, n, dtype,
-//   floor {pde_error, rel_residual, worst_rel_residual, boundary_error}
-// Sample i of the file is sample first + i of (seed): files made in parts fit together. A set in shards (shards.h) is
-// an index FILE.json, the same description with "shards": [{file, sha256, n}], and the shards beside it.
+// JSON description (member "description.json", metadata "description"; description.h has its keys). A set in shards
+// (shards.h) is an index FILE.json, the same description with "shards": [{file, sha256, n}], and the shards beside it.
 
 #include <filesystem>
 #include <string>
 #include <vector>
 
-#include "piddm/core/fields.h"
-#include "piddm/core/tensor.h"
+#include "piddm/data/description.h"
 #include "piddm/pde/pde.h"
 
 namespace piddm {
 
 struct Dataset {
-  json description = json::object();
-  std::vector<std::string> channels;
-  Tensor fields;  ///< [N,C,H,W], float32 or float64
+  DataDescription description = {};
+  std::vector<std::string> channels = {};
+  Tensor fields = {};  ///< [N,C,H,W], float32 or float64
 
   int64_t size() const { return fields.size(0); }
 };
@@ -40,6 +36,9 @@ void save_dataset(const std::filesystem::path& path, const Dataset& dataset, tor
 Dataset make_dataset(const Pde& pde, uint64_t seed, int64_t first, int64_t n, int64_t shard = 256,
                      torch::ScalarType dtype = torch::kFloat32);
 
+/// The description as it is written with these fields.
+json describe(const Dataset& dataset);
+
 /// The PDE the description names, with its parameters, on the data's grid; `name` replaces the declared one (and then
 /// the parameters are the defaults). A UsageError where neither says.
 PdePtr pde_of(const Dataset& dataset, const std::string& name = "");
@@ -49,7 +48,7 @@ void check_fields(const Dataset& dataset, const Pde& pde);
 
 /// A DataError where a description names another PDE, or other constants of it (those it leaves out are the defaults).
 /// A description that names no PDE passes. `subject` begins the message: "these data are".
-void check_declared(const json& description, const Pde& pde, const std::string& subject);
+void check_declared(const DataDescription& description, const Pde& pde, const std::string& subject);
 
 /// Both.
 void check_matches(const Dataset& dataset, const Pde& pde);

@@ -9,8 +9,6 @@ namespace piddm {
 
 namespace {
 
-constexpr int kVersion = 1;
-
 json parameters_of(const Pde& pde) {
   json values = json::object();
   for (const auto& p : pde.parameters()) values[p.name] = p.value;
@@ -21,7 +19,7 @@ json floor_of(const ResidualStatistics& statistics) {
   json floor = {{"pde_error", statistics.mean_pde_error()},
                 {"rel_residual", statistics.rel_residual()},
                 {"worst_rel_residual", statistics.worst_rel_residual()}};
-  if (statistics.boundary.defined()) floor["boundary_error"] = statistics.mean_boundary_error();
+  if (statistics.boundary.defined()) floor.update({{"boundary_error", statistics.mean_boundary_error()}});
   return floor;
 }
 
@@ -36,12 +34,6 @@ std::string law_of(const Pde& pde) {
   for (const auto& entry : pde_registry().entries())
     if (entry.name == pde.name()) return entry.summary;
   return pde.name();
-}
-
-std::string data_type_name(torch::ScalarType dtype) {
-  require<UsageError>(dtype == torch::kFloat32 || dtype == torch::kFloat64, "data are float32 or float64, not {}",
-                      c10::toString(dtype));
-  return dtype == torch::kFloat32 ? "float32" : "float64";
 }
 
 void check_finite(const Tensor& fields, const std::vector<std::string>& channels, const std::string& origin) {
@@ -76,20 +68,14 @@ ResidualStatistics generate_samples(const Pde& pde, const SampleRange& range,
   return join_statistics(parts);
 }
 
-json describe_samples(const Pde& pde, const SampleRange& range, const ResidualStatistics& statistics) {
-  json description = {{"version", kVersion},
-                      {"pde", pde.name()},
-                      {"grid", pde.grid()},
-                      {"parameters", parameters_of(pde)},
-                      {"seed", range.seed},
-                      {"channels", pde.channel_names()},
-                      {"law", law_of(pde)},
-                      {"first", range.first},
-                      {"n", range.n},
-                      {"dtype", data_type_name(range.dtype)},
-                      {"floor", floor_of(statistics)}};
-  if (!range.device.is_cpu()) description["device"] = range.device.str();
-  return description;
+DataDescription describe_samples(const Pde& pde, const SampleRange& range, const ResidualStatistics& statistics) {
+  return {.pde = pde.name(),
+          .parameters = parameters_of(pde),
+          .seed = range.seed,
+          .law = law_of(pde),
+          .first = range.first,
+          .floor = floor_of(statistics),
+          .device = range.device.is_cpu() ? "" : range.device.str()};
 }
 
 }  // namespace piddm

@@ -7,6 +7,7 @@
 
 #include <functional>
 
+#include "piddm/data/description.h"
 #include "piddm/data/statistics.h"
 
 namespace piddm {
@@ -22,9 +23,6 @@ struct SampleRange {
 /// What the PDE is, in one line: its entry in the registry.
 std::string law_of(const Pde& pde);
 
-/// "float32" or "float64"; any other type is a UsageError.
-std::string data_type_name(torch::ScalarType dtype);
-
 /// DataError at the first value of [N,C,H,W] that is not finite: channel, sample, position.
 void check_finite(const Tensor& fields, const std::vector<std::string>& channels, const std::string& origin);
 
@@ -33,8 +31,7 @@ void check_finite(const Tensor& fields, const std::vector<std::string>& channels
 ResidualStatistics generate_samples(const Pde& pde, const SampleRange& range,
                                     const std::function<void(const Tensor& samples)>& sink);
 
-/// The description of a file with these samples: version, pde, parameters, grid, channels, seed, law, first, n, dtype,
-/// floor {pde_error, rel_residual, worst_rel_residual, boundary_error}; `device` where that is not the CPU.
-json describe_samples(const Pde& pde, const SampleRange& range, const ResidualStatistics& statistics);
+/// The description of a file with these samples.
+DataDescription describe_samples(const Pde& pde, const SampleRange& range, const ResidualStatistics& statistics);
 
 }  // namespace piddm

@@ -22,9 +22,9 @@ SampleRange range_of_shard(const SampleRange& whole, int64_t shard, int64_t shar
   return part;
 }
 
-json without_floor(json description) {
-  description.erase("floor");
-  return description;
+json description_of(const Pde& pde, const SampleRange& range, const ResidualStatistics& statistics) {
+  return write_description(describe_samples(pde, range, statistics), pde.channel_names(), range.n, pde.grid(),
+                           range.dtype);
 }
 
 /// A finished file of an earlier run: its digest is the one kept beside it and its description the one wanted here.
@@ -33,7 +33,9 @@ bool is_finished(const fs::path& path, const Pde& pde, const SampleRange& range,
   const auto data = load_dataset(path);
   if (data.channels != pde.channel_names()) return false;
   statistics = residual_statistics(pde, data.fields);
-  return without_floor(data.description) == without_floor(describe_samples(pde, range, statistics));
+  auto wanted = describe_samples(pde, range, statistics);
+  wanted.floor = data.description.floor;  // of an earlier version, perhaps
+  return describe(data) == write_description(wanted, pde.channel_names(), range.n, pde.grid(), range.dtype);
 }
 
 ResidualStatistics write_shard(const fs::path& path, const Pde& pde, const SampleRange& range) {
@@ -43,7 +45,7 @@ ResidualStatistics write_shard(const fs::path& path, const Pde& pde, const Sampl
   auto statistics = generate_samples(pde, range, [&](const Tensor& samples) {
     for (size_t c = 0; c < spools.size(); ++c) spools[c]->append(samples.select(1, static_cast<int64_t>(c)));
   });
-  DataFile file{.arrays = {}, .description = describe_samples(pde, range, statistics)};
+  DataFile file{.arrays = {}, .description = description_of(pde, range, statistics)};
   for (size_t c = 0; c < spools.size(); ++c) file.arrays.emplace(pde.channels()[c].name, spools[c]->map());
   write_data_file(path, file);
   write_digest(path);
@@ -86,9 +88,9 @@ MadeFiles make_data_files(const fs::path& path, const Pde& pde, const MakeOption
     parts.push_back(keep ? statistics : write_shard(file, pde, part));
     made.kept += keep;
   }
-  made.description = describe_samples(pde, range, join_statistics(parts));
+  made.description = description_of(pde, range, join_statistics(parts));
   if (options.shards > 1) {
-    made.description["shards"] = list_shards(paths, range);
+    made.description.update({{"shards", list_shards(paths, range)}});
     made.path.replace_extension(".json");
     write_file_atomically(made.path, made.description.dump(1) + "\n");
   }

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "piddm/core/error.h"
-#include "piddm/eval/metrics.h"
 
 namespace piddm {
 

@@ -10,15 +10,15 @@
 namespace piddm {
 
 struct ChannelStatistics {
-  double mean = 0,
-         std = 0;  ///< population standard deviation; shifted two-pass sums, so a large offset costs no digits
+  double mean = 0;
+  double std = 0;  ///< population standard deviation; shifted two-pass sums, so a large offset costs no digits
   double min = 0, max = 0;
 };
 
 /// One entry for each channel of [N,C,H,W], N > 0.
 std::vector<ChannelStatistics> channel_statistics(const Tensor& fields);
 
-/// How well samples satisfy a PDE, one number a sample: [N] float64 on the CPU.
+/// How well samples satisfy a PDE, one number per sample: [N] float64 on the CPU.
 struct ResidualStatistics {
   Tensor pde_error = {};  ///< mean of R^2 over the scored points
   Tensor residual = {};   ///< mean of r_phys^2 over the points that count in rel_residual (Residual::smooth)

@@ -25,7 +25,7 @@ Model model_like(const std::string& folder, const Pde& pde, torch::Device device
 Samples samples_in(const std::string& file, const Pde& pde) {
   const auto data = load_dataset(file);
   check_declared(data.description, pde, file + " is");
-  const auto origin = data.description.value("origin", json::object());
+  const json origin = data.description.origin.is_object() ? data.description.origin : json::object();
   const auto work = [&](const char* key) { return origin.value(key, 0.0); };
   return {data.fields, work("nfe"), work("backward"), work("seconds_per_sample")};
 }
@@ -106,7 +106,7 @@ void check_options(const EvaluationOptions& o) {
 
 std::pair<Dataset, PdePtr> load_reference(const std::string& file) {
   auto reference = load_dataset(file);
-  require<UsageError>(reference.description.contains("pde"), "{}: does not say which PDE it is of", file);
+  require<UsageError>(!reference.description.pde.empty(), "{}: does not say which PDE it is of", file);
   auto pde = pde_of(reference);
   return {std::move(reference), std::move(pde)};
 }

@@ -184,11 +184,6 @@ MomentReplicates moment_replicates(const Tensor& generated, const Tensor& refere
   return {torch::stack(mean_errors), torch::stack(deviation_errors)};
 }
 
-std::vector<double> to_vector(const Tensor& x) {
-  const Tensor flat = x.to(torch::kCPU).contiguous();
-  return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
-}
-
 double percentile(std::vector<double> values, double percent) {
   require<UsageError>(!values.empty() && percent >= 0 && percent <= 100, "[percentile] {} % of {} values", percent,
                       values.size());

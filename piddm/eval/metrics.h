@@ -57,9 +57,6 @@ struct MomentReplicates {
 };
 MomentReplicates moment_replicates(const Tensor& generated, const Tensor& reference, const Tensor& counts);
 
-/// The entries of a float64 tensor on any device, in order.
-std::vector<double> to_vector(const Tensor& x);
-
 /// The `percent`-th percentile (0..100), linear between order statistics (position percent/100 * (n-1)). NaN if a value
 /// is NaN.
 double percentile(std::vector<double> values, double percent);

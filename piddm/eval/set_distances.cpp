@@ -6,7 +6,7 @@
 #include "piddm/eval/diversity.h"
 #include "piddm/eval/frechet.h"
 #include "piddm/eval/metrics.h"
-#include "piddm/plot/field_plots.h"
+#include "piddm/pde/pde.h"
 
 namespace piddm {
 

@@ -15,17 +15,6 @@ Tensor smoothing_filter(const Tensor& lambda, double cut_off_mode) {
   return 1 / (1 + (lambda.unsqueeze(1) + lambda.unsqueeze(0)) / lambda_c);
 }
 
-// Whether boundary conditions give exactly the outer ring of this solution channel away, and the hard constraint makes
-// it zero.
-bool zero_on_ring(const Pde& pde, int64_t channel) {
-  const int64_t n = pde.grid();
-  auto ring = torch::ones({n, n}, torch::kBool);
-  ring.narrow(0, 1, n - 2).narrow(1, 1, n - 2).fill_(false);
-  if (!pde.given_boundary()[channel].equal(ring)) return false;
-  const auto x = pde.constrain(torch::ones({1, pde.num_channels(), n, n}, torch::kFloat64));
-  return x[0][channel].masked_select(ring).abs().max().item<double>() == 0;
-}
-
 }  // namespace
 
 Student::Student(const Model& model, const HeadOptions& heads)
@@ -48,31 +37,20 @@ Student::Student(const Model& model, const HeadOptions& heads)
   if (heads_.smooth) {
     require<UsageError>(heads_.smooth_modes > 0, "heads.smooth_modes: must be positive, got {}", heads_.smooth_modes);
     const double cells = static_cast<double>(n);
-    walls_ = walls_of(*pde_);
     filter_ = smoothing_filter(sine_eigenvalues(n, 1 / cells), heads_.smooth_modes).to(options);
     node_filter_ = smoothing_filter(node_sine_eigenvalues(n - 2, 1 / (cells - 1)), heads_.smooth_modes).to(options);
   }
 }
 
-std::vector<Student::Wall> Student::walls_of(const Pde& pde) {
-  std::vector<Wall> out;
-  for (int64_t c = 0; c < pde.num_channels(); ++c) {
-    const auto& channel = pde.channels()[static_cast<size_t>(c)];
-    const bool nodes = channel.role == Role::solution && !channel.zero_on_wall && zero_on_ring(pde, c);
-    out.push_back(channel.zero_on_wall ? Wall::cells : nodes ? Wall::nodes : Wall::none);
-  }
-  return out;
-}
-
-Tensor Student::smooth(const Tensor& u, Wall wall) const {
-  if (wall == Wall::cells) return inverse_sine_transform(sine_transform(u) * filter_);
+Tensor Student::smooth(const Tensor& u, ZeroOn zero_on) const {
+  if (zero_on == ZeroOn::wall) return inverse_sine_transform(sine_transform(u) * filter_);
   const int64_t n = u.size(-1) - 2;
   const auto inner = u.narrow(-2, 1, n).narrow(-1, 1, n);
   return torch::constant_pad_nd(node_sine_transform(node_sine_transform(inner) * node_filter_), {1, 1, 1, 1});
 }
 
-Tensor Student::shaped(const Tensor& field, const Channel& channel, Wall wall) const {
-  if (wall != Wall::none) return smooth(field, wall);
+Tensor Student::shaped(const Tensor& field, const Channel& channel) const {
+  if (heads_.smooth && channel.zero_on != ZeroOn::nothing) return smooth(field, channel.zero_on);
   if (heads_.constant && channel.scalar) return field.mean({1, 2}, true).expand_as(field);
   if (!heads_.bounded || !channel.two_valued) return field;
   const auto [low, high] = *channel.two_valued;
@@ -87,8 +65,7 @@ Tensor Student::operator()(const Tensor& e) const {
   const auto z = process_->clean(latent, (*network_)(latent, t), t);
   if (!heads_.smooth && !heads_.bounded && !heads_.constant && !heads_.constrained) return z;
   auto fields = normalizer_.to_physical(z).unbind(1);
-  for (size_t c = 0; c < fields.size(); ++c)
-    fields[c] = shaped(fields[c], pde_->channels()[c], heads_.smooth ? walls_[c] : Wall::none);
+  for (size_t c = 0; c < fields.size(); ++c) fields[c] = shaped(fields[c], pde_->channels()[c]);
   const auto x = torch::stack(fields, 1);
   return normalizer_.to_network(heads_.constrained ? pde_->constrain(x) : x);
 }

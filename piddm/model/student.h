@@ -27,13 +27,8 @@ class Student {
   Network& network() const { return *network_; }
 
  private:
-  /// Where a solution channel is zero: nowhere that is known, on the wall half a cell outside the grid, on the outer
-  /// ring of nodes.
-  enum class Wall { none, cells, nodes };
-  static std::vector<Wall> walls_of(const Pde& pde);
-
-  Tensor smooth(const Tensor& u, Wall wall) const;
-  Tensor shaped(const Tensor& field, const Channel& channel, Wall wall) const;
+  Tensor smooth(const Tensor& u, ZeroOn zero_on) const;
+  Tensor shaped(const Tensor& field, const Channel& channel) const;
 
   NetworkPtr network_;
   ProcessPtr process_;
@@ -41,7 +36,6 @@ class Student {
   PdePtr pde_;
   HeadOptions heads_;
   std::unique_ptr<SpectralBasis> basis_;  ///< of the latent, if band-limited
-  std::vector<Wall> walls_;               ///< of each channel
   Tensor filter_, node_filter_;  ///< [N,N] and [N-2,N-2] over the sine modes of cells and inner nodes, if smooth
 };
 

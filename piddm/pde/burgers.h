@@ -12,8 +12,8 @@
 // smoothed, four times as many: within 1e-6 of the converged solution at every stored point.
 //
 // Residual, c = 1, dx = 1/N, dt = 1/(N-1), periodic in x, reference term u_t (boundary part: u(x,0) - a(x)):
-//   compact  (u^{n+1} - u^{n-1})/2dt + u (u_{j+1} - u_{j-1})/2dx - nu (u_{j+1} - 2 u_j + u_{j-1})/dx^2    columns
-//            1..N-2
+//   compact  (u^{n+1} - u^{n-1})/2dt + u (u_{j+1} - u_{j-1})/2dx - nu (u_{j+1} - 2 u_j + u_{j-1})/dx^2,
+//            columns 1..N-2
 //   wide     the same with (u_{j+2} - 2 u_j + u_{j-2})/4dx^2, two central differences; blind to checkerboards in x
 //   step     (u^{n+1} - Phi(u^n))/dt, Phi one dt of the solver's scheme on 2N points in steps of at most 1/127;
 //            columns 1..N-1, reference term (u^{n+1} - u^n)/dt
@@ -46,6 +46,7 @@ class Burgers : public Pde {
   explicit Burgers(PdeOptions options);
 
   const std::vector<Channel>& channels() const override;
+  GridAxes axes() const override { return {{{"x", AxisKind::periodic}, {"t", AxisKind::time}}}; }
   Tensor sample_coefficients(uint64_t seed, int64_t first, int64_t count) const override;
 
   /// The initial state is the mean of a over t. A NumericsError if the solution is not finite.

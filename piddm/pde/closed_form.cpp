@@ -6,17 +6,20 @@
 
 namespace piddm {
 
-ClosedForm::ClosedForm(PdeOptions options, UniformScalar scalar, SpaceTime domain)
-    : Pde(std::move(options)), scalar_(std::move(scalar)), domain_(domain) {
+ClosedForm::ClosedForm(PdeOptions options, UniformScalar scalar, GridAxis x, double duration)
+    : Pde(std::move(options)),
+      scalar_(std::move(scalar)),
+      x_axis_(std::move(x)),
+      t_axis_{.name = "t", .kind = AxisKind::time, .length = duration},
+      dx_(x_axis_.spacing(grid())),
+      dt_(t_axis_.spacing(grid())) {
   channels_ = {{.name = "u"},
                {.name = scalar_.name, .role = Role::coefficient, .scalar = true, .valid = scalar_.valid}};
   const int64_t n = grid();
-  const double last = static_cast<double>(n - 1), columns = domain_.periodic ? static_cast<double>(n) : last;
-  dx_ = domain_.length / columns;
-  dt_ = domain_.duration / last;
+  const double last = static_cast<double>(n - 1), columns = periodic() ? static_cast<double>(n) : last;
   const Tensor index = torch::arange(n, torch::kFloat64);
-  x_ = (index * domain_.length / columns).unsqueeze(1);
-  t_ = index * domain_.duration / last;
+  x_ = (index * x_axis_.length / columns).unsqueeze(1);
+  t_ = index * t_axis_.length / last;
 }
 
 Tensor ClosedForm::sample_coefficients(uint64_t seed, int64_t first, int64_t count) const {
@@ -64,12 +67,12 @@ Tensor ClosedForm::constrain(const Tensor& x) const {
 }
 
 Tensor ClosedForm::time_derivative(const Tensor& u) const {
-  return central_difference(domain_.periodic ? u : inner(u, 2), 3, dt_);
+  return central_difference(periodic() ? u : inner(u, 2), 3, dt_);
 }
 
 Tensor ClosedForm::second_derivative(const Tensor& f) const {
   const Tensor columns = inner(f, 3);
-  return second_difference(domain_.periodic ? wrap(columns, 2) : columns, 2, dx_);
+  return second_difference(periodic() ? wrap(columns, 2) : columns, 2, dx_);
 }
 
 }  // namespace piddm

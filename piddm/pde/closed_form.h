@@ -21,15 +21,10 @@ struct UniformScalar {
   std::optional<std::pair<double, double>> valid = {};
 };
 
-/// L, T and the kind of x axis.
-struct SpaceTime {
-  double length = 1, duration = 1;
-  bool periodic = false;
-};
-
 class ClosedForm : public Pde {
  public:
   const std::vector<Channel>& channels() const override { return channels_; }
+  GridAxes axes() const override { return {x_axis_, t_axis_}; }
   Tensor sample_coefficients(uint64_t seed, int64_t first, int64_t count) const override;
 
   /// A DataError for a scalar (the channel's spatial mean) outside its valid range. `start` is not needed; the report
@@ -41,7 +36,8 @@ class ClosedForm : public Pde {
   Tensor constrain(const Tensor& x) const override;
 
  protected:
-  ClosedForm(PdeOptions options, UniformScalar scalar, SpaceTime domain = {});
+  /// x in [0, L], of nodes or periodic; t in [0, T].
+  ClosedForm(PdeOptions options, UniformScalar scalar, GridAxis x = {.name = "x"}, double duration = 1);
 
   /// u for s = [B,1,1,1]: [B,1,N,N] float64 on the device of s.
   virtual Tensor field(const Tensor& s) const = 0;
@@ -65,9 +61,10 @@ class ClosedForm : public Pde {
 
  private:
   Tensor solve_one(const Tensor& coefficients) const;
+  bool periodic() const { return x_axis_.kind == AxisKind::periodic; }
 
   UniformScalar scalar_;
-  SpaceTime domain_;
+  GridAxis x_axis_, t_axis_;
   std::vector<Channel> channels_;
   double dx_, dt_;
   Tensor x_, t_;

@@ -4,8 +4,8 @@
 // channel:
 //
 //   dirichlet      given values where a mask is true
-//   slice          given values on one line of entries: the initial state (first t), a boundary (first or last x), or
-//                  any
+//   slice          given values on one line of entries: the initial state (first t), a boundary (first or last x),
+//                  or any other
 //   periodic       first and last slice of an axis set to their average
 //   conservation   one constant added along the axes so that mean * area = value there, for every remaining index
 //   chain          several, in order

@@ -13,11 +13,6 @@ namespace {
 enum class Side { first, last };
 std::vector<std::string> enum_names(Side) { return {"first", "last"}; }
 
-enum class AxisName { x, y, t };
-std::vector<std::string> enum_names(AxisName) { return {"x", "y", "t"}; }
-
-Axis axis_of(AxisName name) { return name == AxisName::x ? Axis::h : Axis::w; }
-
 /// Keys that every kind has.
 struct CommonKeys {
   std::string kind, channel;
@@ -34,7 +29,7 @@ struct DirichletKeys : CommonKeys {
   template <class V>
   void fields(V&& f) {
     common(f);
-    f("value", value, "a number, a list (one for each point) or an .npy file (H,W)");
+    f("value", value, "a number, a list (one per point) or an .npy file (H,W)");
     f("points", points, "[[i, j], ...]: the entries, from 0");
     f("box", box, "[i0, i1, j0, j1]: entries i0..i1-1, j0..j1-1");
     f("mask", mask, "an .npy file (H,W), not zero at the entries");
@@ -42,13 +37,13 @@ struct DirichletKeys : CommonKeys {
 };
 
 struct SliceKeys : CommonKeys {
-  AxisName axis = AxisName::x;
-  int64_t index = 0;
+  std::string axis;
+  json index;
   json value;
   template <class V>
   void fields(V&& f) {
     common(f);
-    f("axis", axis, "x, y or t");
+    f("axis", axis, "an axis of the PDE: x, and y or t");
     f("index", index, "which entry of the axis; negative: from the end");
     f("value", value, "a number, a list or an .npy file with one for each entry of the other axis");
   }
@@ -64,29 +59,29 @@ struct InitialKeys : CommonKeys {
 };
 
 struct BoundaryKeys : CommonKeys {
-  AxisName axis = AxisName::x;
+  std::string axis = "x";
   Side side = Side::first;
   json value;
   template <class V>
   void fields(V&& f) {
     common(f);
-    f("axis", axis, "x, y or t");
+    f("axis", axis, "an axis of the PDE: x, and y or t");
     f("side", side, "first or last");
     f("value", value, "as for slice");
   }
 };
 
 struct PeriodicKeys : CommonKeys {
-  AxisName axis = AxisName::x;
+  std::string axis = "x";
   template <class V>
   void fields(V&& f) {
     common(f);
-    f("axis", axis, "x, y or t");
+    f("axis", axis, "an axis of the PDE: x, and y or t");
   }
 };
 
 struct ConservationKeys : CommonKeys {
-  std::vector<AxisName> axes = {AxisName::x};
+  std::vector<std::string> axes = {"x"};
   json value;
   double area = 1;
   template <class V>
@@ -94,7 +89,7 @@ struct ConservationKeys : CommonKeys {
     common(f);
     f("axes", axes, "the axes averaged over");
     f("value", value, "mean times area: a number or, with one axis, one for each entry of the other");
-    f("area", area, "size of the region");
+    f("area", area, more_than(0), "size of the region");
   }
 };
 
@@ -122,6 +117,14 @@ int64_t channel_of(const std::string& name, const Pde& pde, const std::string& p
   require<UsageError>(found != names.end(), "{}.channel: {}", path,
                       unknown_name_message("channel of " + pde.name(), name, names));
   return found - names.begin();
+}
+
+Axis axis_of(const std::string& name, const Pde& pde, const std::string& path) {
+  const auto axes = pde.axes();
+  if (name == axes[0].name) return Axis::h;
+  require<UsageError>(name == axes[1].name, "{}: {}", path,
+                      unknown_name_message("axis of " + pde.name(), name, {axes[0].name, axes[1].name}));
+  return Axis::w;
 }
 
 Tensor numbers(const json& list, const std::string& path) {
@@ -205,34 +208,36 @@ ConstraintPtr make_dirichlet(const json& spec, const Pde& pde, const std::string
 ConstraintPtr make_slice(const json& spec, const Pde& pde, const std::string& path) {
   const auto keys = read<SliceKeys>(spec, path);
   const int64_t n = pde.grid();
-  require<UsageError>(spec.contains("index") && spec.contains("axis"), "{}: slice needs axis and index", path);
-  require<UsageError>(keys.index >= -n && keys.index < n, "{}.index: {} must be between {} and {}", path, keys.index,
-                      -n, n - 1);
-  return slice_constraint(channel_of(keys.channel, pde, path), axis_of(keys.axis), keys.index,
+  require<UsageError>(!keys.index.is_null() && !keys.axis.empty(), "{}: slice needs axis and index", path);
+  if (!keys.index.is_number_integer()) detail::throw_wrong_type(path + ".index", "a whole number", keys.index);
+  const auto index = keys.index.get<int64_t>();
+  require<UsageError>(index >= -n && index < n, "{}.index: {} must be between {} and {}", path, index, -n, n - 1);
+  return slice_constraint(channel_of(keys.channel, pde, path), axis_of(keys.axis, pde, path + ".axis"), index,
                           values(keys.value, n, path + ".value"));
 }
 
 ConstraintPtr make_initial(const json& spec, const Pde& pde, const std::string& path) {
   const auto keys = read<InitialKeys>(spec, path);
+  require<UsageError>(has_time_axis(pde), "{}: {} has no time axis, so no initial state", path, pde.name());
   return slice_constraint(channel_of(keys.channel, pde, path), Axis::w, 0,
                           values(keys.value, pde.grid(), path + ".value"));
 }
 
 ConstraintPtr make_boundary(const json& spec, const Pde& pde, const std::string& path) {
   const auto keys = read<BoundaryKeys>(spec, path);
-  return slice_constraint(channel_of(keys.channel, pde, path), axis_of(keys.axis), keys.side == Side::first ? 0 : -1,
-                          values(keys.value, pde.grid(), path + ".value"));
+  return slice_constraint(channel_of(keys.channel, pde, path), axis_of(keys.axis, pde, path + ".axis"),
+                          keys.side == Side::first ? 0 : -1, values(keys.value, pde.grid(), path + ".value"));
 }
 
 ConstraintPtr make_periodic(const json& spec, const Pde& pde, const std::string& path) {
   const auto keys = read<PeriodicKeys>(spec, path);
-  return periodic_constraint(channel_of(keys.channel, pde, path), axis_of(keys.axis));
+  return periodic_constraint(channel_of(keys.channel, pde, path), axis_of(keys.axis, pde, path + ".axis"));
 }
 
 ConstraintPtr make_conservation(const json& spec, const Pde& pde, const std::string& path) {
   const auto keys = read<ConservationKeys>(spec, path);
   std::vector<Axis> axes;
-  for (const AxisName name : keys.axes) axes.push_back(axis_of(name));
+  for (const auto& name : keys.axes) axes.push_back(axis_of(name, pde, path + ".axes"));
   const int64_t count = axes.size() == 1 ? pde.grid() : 1;
   return conservation_constraint(channel_of(keys.channel, pde, path), axes, values(keys.value, count, path + ".value"),
                                  keys.area);

@@ -47,7 +47,7 @@ CgResult solve_darcy(const Tensor& a, const Tensor& start, const CgOptions& opti
 Darcy::Darcy(PdeOptions options) : Pde(std::move(options)), field_(grid()) {}
 
 const std::vector<Channel>& Darcy::channels() const {
-  static const std::vector<Channel> list = {{.name = "u", .zero_on_wall = true},
+  static const std::vector<Channel> list = {{.name = "u", .zero_on = ZeroOn::wall},
                                             {.name = "a",
                                              .role = Role::coefficient,
                                              .two_valued = {{3, 12}},

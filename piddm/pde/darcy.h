@@ -3,8 +3,8 @@
 //
 // Finite volumes on the cell-centred grid x_i = (i+1/2) h, h = 1/N (the wall lies half a cell outside the first
 // centre):
-//   (A u)_P = h^-2 sum_faces w (u_P - u_N),   w = (a_P + a_N)/2 inside,   wall face 2 a_P (u_P - 0), that is ghost
-//                                             value -u
+//   (A u)_P = h^-2 sum_faces w (u_P - u_N),   w = (a_P + a_N)/2 inside
+//             a face on the wall: 2 a_P (u_P - 0), that is a ghost value of -u
 //   r_phys  = 1 - A u at every cell,   c = 115 h^2,   reference term 1
 // A is symmetric positive definite, second-order accurate for smooth a.
 //
@@ -27,7 +27,7 @@ class DarcyOperator {
   Tensor apply(const Tensor& u) const;
 
   /// A u = f by conjugate gradients, preconditioned with the solver of the constant-coefficient problem. The error
-  /// falls by (sqrt(q)-1)/(sqrt(q)+1) an iteration, q = max a/min a, whatever the grid: 1/3 for {3,12}. Composed of
+  /// falls by (sqrt(q)-1)/(sqrt(q)+1) per iteration, q = max a/min a, whatever the grid: 1/3 for {3,12}. Composed of
   /// tensor operations: any device, float32 and float64.
   CgResult solve(const Tensor& f, const Tensor& start = {}, const CgOptions& options = {}) const;
 
@@ -49,6 +49,7 @@ class Darcy : public Pde {
 
   /// u (vanishes on the wall) and a (3 or 12).
   const std::vector<Channel>& channels() const override;
+  GridAxes axes() const override { return {{{"x", AxisKind::cells}, {"y", AxisKind::cells}}}; }
   Tensor sample_coefficients(uint64_t seed, int64_t first, int64_t count) const override;
 
   /// To a relative residual of 1e-12, or as near as float64 allows (about 1e-11 at N = 1024). Any a >=

@@ -48,6 +48,7 @@ class NavierStokes : public Pde {
   explicit NavierStokes(PdeOptions options);
 
   const std::vector<Channel>& channels() const override;
+  GridAxes axes() const override { return {{{"x", AxisKind::periodic}, {"y", AxisKind::periodic}}}; }
   Tensor sample_coefficients(uint64_t seed, int64_t first, int64_t count) const override;
 
   /// phi is the channel's spatial mean. A NumericsError if the flow is not finite.

@@ -128,6 +128,8 @@ Tensor Pde::checked_coefficients(const Tensor& coefficients) const {
   return coefficients.detach().to(torch::kFloat64);
 }
 
+bool has_time_axis(const Pde& pde) { return pde.axes()[1].kind == AxisKind::time; }
+
 PdePtr with_parameter(const Pde& pde, const std::string& name, const json& value) {
   auto options = pde.options();
   options.parameters[name] = value;

@@ -16,6 +16,7 @@
 #include "piddm/core/registry.h"
 #include "piddm/core/rng.h"
 #include "piddm/core/tensor.h"
+#include "piddm/pde/grid_axis.h"
 
 namespace piddm {
 
@@ -26,15 +27,19 @@ PdePtr make_pde(const PdeOptions& options);
 
 enum class Role { solution, coefficient };
 
+/// Where a channel is zero in every sample: nowhere that is known, on the wall half a cell outside the grid, on the
+/// outer ring of nodes.
+enum class ZeroOn { nothing, wall, ring };
+
 struct Channel {
   std::string name;  ///< also its key in data files: "u", "a"
   Role role = Role::solution;
-  bool scalar = false;  ///< one number a sample, stored as a constant field; its spatial mean is what counts
+  bool scalar = false;  ///< one number per sample, stored as a constant field; its spatial mean is what counts
   std::optional<std::pair<double, double>> two_valued = {};  ///< the two values of a coefficient that has only two
-  bool zero_on_wall = false;                                 ///< vanishes on the wall of the cell-centred grid
-  std::optional<std::pair<double, double>> valid = {};       ///< where the equation makes sense; a decode moves the
-                                                             ///< coefficient into it
-  bool given_in_inverse = false;                             ///< a coefficient that is known in the task inverse too
+  ZeroOn zero_on = ZeroOn::nothing;
+  std::optional<std::pair<double, double>> valid = {};  ///< where the equation makes sense; a decode moves the
+                                                        ///< coefficient into it
+  bool given_in_inverse = false;                        ///< a coefficient that is known in the task inverse too
 };
 
 /// r_phys at the scored points, [B,1,h,w], and what belongs to it.
@@ -71,7 +76,7 @@ struct PdeOptions {
   template <class V>
   void fields(V&& f) {
     f("name", name, "which PDE; see `piddm list pdes`");
-    f("grid", grid, "points a side");
+    f("grid", grid, between(16, 1024), "points per side");
     f("parameters", parameters, "constants of the equation that differ from the PDE's defaults, e.g. {k = 2.0}");
   }
 };
@@ -98,6 +103,9 @@ class Pde {
   const std::vector<Parameter>& parameters() const { return parameters_; }
 
   virtual const std::vector<Channel>& channels() const = 0;
+
+  /// x along H; y, or t of a problem in time, along W.
+  virtual GridAxes axes() const = 0;
 
   /// Coefficients of samples first..first+count-1: [count, C_a, H, W] float64 on the CPU, a pure function of (seed,
   /// index): the same bits for any batch split and number of threads.
@@ -148,7 +156,7 @@ class Pde {
   Tensor sample(uint64_t seed, int64_t first, int64_t count, SolveReport* report = nullptr,
                 torch::Device device = torch::kCPU) const;
 
-  /// Mean over the scored points of R^2, one number a sample: [B]. This is ||R||^2 in every loss.
+  /// Mean over the scored points of R^2, one number per sample: [B]. This is ||R||^2 in every loss.
   Tensor pde_error(const Tensor& x) const;
 
   /// DataError unless x is [B,C,grid,grid]: "[darcy] expected (B,2,32,32), got (8,3,64,64)".
@@ -173,9 +181,21 @@ class Pde {
   std::vector<Parameter> parameters_;
 };
 
-const Registry<PdePtr(const PdeOptions&)>& pde_registry();
+/// Whether W is time.
+bool has_time_axis(const Pde& pde);
 
-/// A UsageError for an unknown name or parameter (with the nearest right one) or a grid outside 16..1024.
+/// Every PDE that make_pde knows. A program adds PDEs of its own before it uses them, from one thread:
+///
+///   pde_registry().add({"mypde", "what it describes, in one line", make_registered_pde<MyPde>});
+Registry<PdePtr(const PdeOptions&)>& pde_registry();
+
+/// The factory of a class with a constructor from PdeOptions.
+template <class T>
+PdePtr make_registered_pde(const PdeOptions& options) {
+  return std::make_shared<T>(options);
+}
+
+/// A UsageError for an unknown name or parameter (with the nearest right one) or a grid out of bounds.
 PdePtr make_pde(const PdeOptions& options);
 
 /// This PDE with one parameter changed.

@@ -4,8 +4,8 @@
 // with the solution  u = (m max(t-x,0))^{1/m}: a front that travels with speed 1 into dry ground.
 //
 // Nodes x_i = i h, t_n = n h, h = 1/(N-1), ends stored.
-//   r_phys = (u^{n+1}_i - u^{n-1}_i)/2dt - [f_{i+1} - 2f_i + f_{i-1}]/h^2,  f = max(u,0)^{m+1}/(m+1), at the inner
-//                                                                           nodes
+//   r_phys = (u^{n+1}_i - u^{n-1}_i)/2dt - [f_{i+1} - 2f_i + f_{i-1}]/h^2 at the inner nodes,
+//   f = max(u,0)^{m+1}/(m+1)
 //   c = h^2,  reference u_t;  rel_residual counts points whose whole 3x3 patch is wet (u > 0)
 //   boundary = u(x,0), u(0,t) - (m t)^{1/m} for t > 0, u(1,t): 3N - 1 entries
 // Only f clamps u, so u_t still sees negative values. m below kSmallestM is taken as kSmallestM, so that the residual

@@ -29,7 +29,8 @@ void Poisson::set_shift(double shift, const std::string& cause) {
 }
 
 const std::vector<Channel>& Poisson::channels() const {
-  static const std::vector<Channel> list = {{.name = "u"}, {.name = "a", .role = Role::coefficient}};
+  static const std::vector<Channel> list = {{.name = "u", .zero_on = ZeroOn::ring},
+                                            {.name = "a", .role = Role::coefficient}};
   return list;
 }
 

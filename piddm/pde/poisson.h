@@ -22,6 +22,7 @@ class Poisson : public Pde {
 
   /// u (zero on the ring) and a.
   const std::vector<Channel>& channels() const override;
+  GridAxes axes() const override { return {{{"x", AxisKind::nodes}, {"y", AxisKind::nodes}}}; }
   Tensor sample_coefficients(uint64_t seed, int64_t first, int64_t count) const override;
 
   /// Direct: no iterations, a start is not used.

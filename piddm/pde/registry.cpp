@@ -10,42 +10,34 @@
 #include "piddm/pde/stokes.h"
 
 namespace piddm {
-namespace {
 
-constexpr int64_t kSmallestGrid = 16, kLargestGrid = 1024;
-
-template <class T>
-PdePtr make(const PdeOptions& options) {
-  return std::make_shared<T>(options);
-}
-
-}  // namespace
-
-const Registry<PdePtr(const PdeOptions&)>& pde_registry() {
-  static const Registry<PdePtr(const PdeOptions&)> registry(
+Registry<PdePtr(const PdeOptions&)>& pde_registry() {
+  static Registry<PdePtr(const PdeOptions&)> registry(
       "PDE",
       {
           {"darcy", "flow through a two-valued medium, -div(a grad u) = 1, u = 0 on the walls of a square",
-           make<Darcy>},
-          {"poisson", "a membrane under a random load, Laplace u = a, u = 0 on the walls of a square", make<Poisson>},
+           make_registered_pde<Darcy>},
+          {"poisson", "a membrane under a random load, Laplace u = a, u = 0 on the walls of a square",
+           make_registered_pde<Poisson>},
           {"helmholtz", "standing waves under a random load, Laplace u + k^2 u = a, u = 0 on the walls of a square",
-           make<Helmholtz>},
-          {"burgers", "steepening waves on a ring, u_t + (u^2/2)_x = nu u_xx, u(x,0) = a(x)", make<Burgers>},
-          {"stokes", "flow over an oscillating wall, u_t = omega/(2 k^2) u_xx, u(0,t) = A cos(omega t)", make<Stokes>},
-          {"heat", "diffusion on a ring, u_t = alpha u_xx, u(x,0) = sin(x + phi)", make<Heat>},
+           make_registered_pde<Helmholtz>},
+          {"burgers", "steepening waves on a ring, u_t + (u^2/2)_x = nu u_xx, u(x,0) = a(x)",
+           make_registered_pde<Burgers>},
+          {"stokes", "flow over an oscillating wall, u_t = omega/(2 k^2) u_xx, u(0,t) = A cos(omega t)",
+           make_registered_pde<Stokes>},
+          {"heat", "diffusion on a ring, u_t = alpha u_xx, u(x,0) = sin(x + phi)", make_registered_pde<Heat>},
           {"navier-stokes", "stirred flow on a torus, w_t + v.grad w = nu Laplace w + f(phi), from w0 to w(1)",
-           make<NavierStokes>},
-          {"pme", "a front in a porous medium, u_t = (u^m u_x)_x, u(0,t) = (m t)^(1/m)", make<Pme>},
-          {"stefan", "a melting front, u_t = (k(u) u_x)_x, k = 1 where u >= u_star, else 0, u(0,t) = 1", make<Stefan>},
+           make_registered_pde<NavierStokes>},
+          {"pme", "a front in a porous medium, u_t = (u^m u_x)_x, u(0,t) = (m t)^(1/m)", make_registered_pde<Pme>},
+          {"stefan", "a melting front, u_t = (k(u) u_x)_x, k = 1 where u >= u_star, else 0, u(0,t) = 1",
+           make_registered_pde<Stefan>},
       });
   return registry;
 }
 
 PdePtr make_pde(const PdeOptions& options) {
   const auto& factory = pde_registry().at(options.name);
-  require<UsageError>(options.grid >= kSmallestGrid && options.grid <= kLargestGrid,
-                      "[{}] grid = {}: must be between {} and {}", options.name, options.grid, kSmallestGrid,
-                      kLargestGrid);
+  check_bounds(options, "pde");
   const auto pde = factory(options);
   pde->check_parameters();
   return pde;

@@ -8,10 +8,11 @@
 namespace piddm {
 namespace {
 
+constexpr double kDuration = 0.1;
 constexpr int64_t kFirstSmoothTime = 6;
 constexpr int kMaxSteps = 100;
 
-/// Applied to every entry, on the host: a few numbers a batch.
+/// Applied to every entry, on the host: a few numbers per batch.
 Tensor roots(const Tensor& u_star) {
   const Tensor z = u_star.to(torch::kCPU).contiguous().clone();
   for (int64_t i = 0; i < z.numel(); ++i) z.data_ptr<double>()[i] = stefan_root(z.data_ptr<double>()[i]);
@@ -42,7 +43,7 @@ double stefan_root(double u_star) {
 Stefan::Stefan(PdeOptions options)
     : ClosedForm(std::move(options),
                  {.name = "u_star", .low = 0.55, .high = 0.7, .valid = {{kSmallestUStar, kLargestUStar}}},
-                 {.duration = 0.1}) {
+                 {.name = "x"}, kDuration) {
   similarity_ = x() / (2 * torch::sqrt(t()));
   similarity_.select(0, 0).zero_();
   erf_ = torch::erf(similarity_);

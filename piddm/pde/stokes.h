@@ -4,8 +4,8 @@
 // with the solution  u = A e^{-kx} cos(kx - omega t).
 //
 // Nodes x_i = i h, t_n = n h, h = 1/(N-1), ends stored.
-//   r_phys = (u^{n+1}_i - u^{n-1}_i)/2dt - nu (u_{i+1} - 2u_i + u_{i-1})/h^2 at the inner nodes,  c = dt,  reference
-//                                                                                                 u_t
+//   r_phys = (u^{n+1}_i - u^{n-1}_i)/2dt - nu (u_{i+1} - 2u_i + u_{i-1})/h^2 at the inner nodes
+//   c = dt,  reference u_t
 //   boundary = u(x,0) and u(0,t) minus the values above, 2N entries
 //
 // Law: omega uniform on (2,8); parameters A = 2, k = 5. (The ECI sampling data with the amplitude and the wave number

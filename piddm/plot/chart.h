@@ -18,12 +18,12 @@ inline constexpr TextStyle kCentredText{.anchor = Anchor::middle};
 struct ChartSetup {
   ChartAxis x = {}, y = {};
   std::string title = {}, x_label = {}, y_label = {};
-  std::vector<std::string> legend =
-      {};  ///< one name a series, which has curve_color of its index; empty names are left out
-  std::string marks_name = "points";  ///< what the note calls the marks
-  size_t marks = 0, hidden = 0;       ///< how many there are, and how many of them the axes cannot show
-  int plot_width = 640;               ///< of the frame, in pixels; it is 360 high
-  bool grid_x = true;                 ///< lines at the ticks of x
+  std::vector<std::string> legend = {};  ///< one name per series, whose colour is curve_color of its index; empty
+                                         ///< names are left out
+  std::string marks_name = "points";     ///< what the note calls the marks
+  size_t marks = 0, hidden = 0;          ///< how many there are, and how many of them the axes cannot show
+  int plot_width = 640;                  ///< of the frame, in pixels; it is 360 high
+  bool grid_x = true;                    ///< lines at the ticks of x
 };
 
 /// A frame to draw marks in.

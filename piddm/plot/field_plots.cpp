@@ -22,36 +22,36 @@ std::string residual_title(const Tensor& residual, const Tensor& boundary) {
   return title;
 }
 
-Panel channel_panel(const std::string& title, const Tensor& field, const std::string& y_label) {
-  return {.title = title, .field = field, .x_label = "x", .y_label = y_label};
+Panel channel_panel(const std::string& title, const Tensor& field, const GridAxes& axes) {
+  return {.title = title, .field = field, .x_label = axes[0].label(), .y_label = axes[1].label()};
 }
 
-Panel difference_panel(const std::string& title, const Tensor& field, const std::string& y_label) {
-  auto panel = channel_panel(title, field, y_label);
+Panel difference_panel(const std::string& title, const Tensor& field, const GridAxes& axes) {
+  auto panel = channel_panel(title, field, axes);
   panel.colors = Colors::diverging;
   return panel;
 }
 
-void add_references(std::vector<Panel>& row, const Pde& pde, const Tensor& x, const std::string& y_label) {
+void add_references(std::vector<Panel>& row, const Pde& pde, const Tensor& x, const GridAxes& axes) {
   const auto decoded = pde.solve(pde.admissible(pde.coefficients(x)).coefficients);
   for (int64_t c = 0; c < pde.num_solution_channels(); ++c) {
     const auto name = pde.channels()[static_cast<size_t>(c)].name;
-    row.push_back(channel_panel(name + "*(a)", decoded[0][c], y_label));
-    row.push_back(difference_panel(fmt::format("{0} - {0}*(a)", name), x[0][c] - decoded[0][c], y_label));
+    row.push_back(channel_panel(name + "*(a)", decoded[0][c], axes));
+    row.push_back(difference_panel(fmt::format("{0} - {0}*(a)", name), x[0][c] - decoded[0][c], axes));
   }
 }
 
 std::vector<Panel> sample_row(const Dataset& data, const PdePtr& pde, int64_t sample, bool references) {
-  const std::string y_label = pde && has_time_axis(*pde) ? "t" : "y";
+  const GridAxes axes = pde ? pde->axes() : GridAxes{{{"x"}, {"y"}}};
   const auto x = data.fields.narrow(0, sample, 1).to(torch::kFloat64);
   std::vector<Panel> row;
   for (size_t c = 0; c < data.channels.size(); ++c)
-    row.push_back(channel_panel(data.channels[c], x[0][static_cast<int64_t>(c)], y_label));
+    row.push_back(channel_panel(data.channels[c], x[0][static_cast<int64_t>(c)], axes));
   if (!pde) return row;
-  if (references) add_references(row, *pde, x, y_label);
+  if (references) add_references(row, *pde, x, axes);
   const auto r = pde->residual(x);
   const auto scaled = r.interior[0][0] * pde->residual_scale();
-  row.push_back(difference_panel(residual_title(scaled, r.boundary), scaled, y_label));
+  row.push_back(difference_panel(residual_title(scaled, r.boundary), scaled, axes));
   const double shown = scaled.abs().flatten().quantile(kShownShare).item<double>();
   if (shown > 0) row.back().range = {-shown, shown};
   return row;
@@ -80,12 +80,6 @@ Canvas trajectory_chart(const Tensor& u, const std::string& title, const std::st
 }
 
 }  // namespace
-
-bool has_time_axis(const Pde& pde) {
-  const auto given = pde.given_boundary();
-  return given.select(2, 0).slice(1, 1, -1).all().item<bool>() &&
-         !given.select(2, -1).slice(1, 1, -1).any().item<bool>();
-}
 
 Canvas draw_samples(const Dataset& data, const PdePtr& pde, const std::vector<int64_t>& samples,
                     const std::string& title, bool references) {

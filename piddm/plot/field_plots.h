@@ -6,12 +6,9 @@
 
 namespace piddm {
 
-/// Whether W is time: the state at its first entry is given for every x, at its last it is not.
-bool has_time_axis(const Pde& pde);
-
-/// One row a sample: every channel, and with a PDE the residual map R = c r_phys, with RMS, largest value and the RMS
-/// of the boundary error in the title (colours end at the 99.5th percentile). `pde`
-/// may be null. With `references` also u*(a) and u - u*(a), u*(a) the solution for the sample's own coefficients.
+/// One row per sample: every channel, and with a PDE the residual map R = c r_phys, with RMS, largest value and the RMS
+/// of the boundary error in the title (colours end at the 99.5th percentile). `pde` may be null. With `references` also
+/// u*(a) and u - u*(a), u*(a) the solution for the sample's own coefficients.
 Canvas draw_samples(const Dataset& data, const PdePtr& pde, const std::vector<int64_t>& samples,
                     const std::string& title, bool references = false);
 

@@ -26,14 +26,14 @@ struct Panel {
 /// Rows of panels, each with its title, a colour bar and the numbers at its ends. Without `range` the bar spans the
 /// finite values; a diverging one is symmetric about zero. Each axis is enlarged by the smallest integer that makes it
 /// at least 144 pixels long (16 points: 144, 64: 192, 128 and 256: 256). Values that are not finite are kSignal and
-/// counted below the bar. Rows may differ in length. `row_labels` stand upright at the left; give none or one a row.
+/// counted below the bar. Rows may differ in length. `row_labels` stand upright at the left; give none or one per row.
 Canvas contact_sheet(const std::vector<std::vector<Panel>>& rows, const std::string& title = "",
                      const std::vector<std::string>& row_labels = {});
 
 struct Curve {
   std::string name;  ///< in the legend; a curve without a name is left out there
   std::vector<double> x{}, y{};
-  std::vector<double> error{};  ///< half lengths of error bars along y: one a point, or none at all
+  std::vector<double> error{};  ///< half lengths of error bars along y: one per point, or none at all
 };
 
 /// All curves in one frame with ticks, grid and legend. Curves of up to 30 points have markers, and so do lone points

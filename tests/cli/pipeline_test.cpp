@@ -41,7 +41,7 @@ TEST_F(Pipeline, LeavesCurvesModelsAndARecord) {
 TEST_F(Pipeline, GeneratesRefinesAndDecodes) {
   const auto plain = load_dataset(shop_ / "samples.npz");
   EXPECT_EQ(plain.size(), 6);
-  EXPECT_TRUE(plain.description.at("parameters").is_object());  // so that others judge the samples by the same equation
+  EXPECT_TRUE(plain.description.parameters.is_object());  // so that others judge the samples by the same equation
   EXPECT_GT(relative_residual(plain.fields), 1e-3);
 
   const auto refined = run({"generate", shop_.at("student"), "--n", "6", "--refine", "2", "--set", "refine.step=0.01",
@@ -69,7 +69,7 @@ TEST_F(Pipeline, RunsAStudentOnAnotherGrid) {
   const auto report = run({"generate", shop_.at("student"), "--n", "6", "--grid", "32", "--out", out("fine.npz")});
   EXPECT_EQ(report.at("grid"), 32);
   const auto fine = load_dataset(out("fine.npz"));
-  EXPECT_EQ(fine.description.at("grid"), 32);
+  EXPECT_EQ(describe(fine).at("grid"), 32);
   EXPECT_EQ(fine.fields.size(3), 32);
   const auto coarse = load_dataset(shop_ / "samples.npz").fields.to(torch::kFloat64);
   EXPECT_LT(testing::relative_error(torch::avg_pool2d(fine.fields.to(torch::kFloat64), 2), coarse), 0.3);

@@ -26,28 +26,44 @@ class DatasetTest : public ::testing::Test {
 
 TEST_F(DatasetTest, DescriptionSaysWhatItIs) {
   const auto data = make_dataset(FakePde(), 9, 5, 3);
-  EXPECT_EQ(data.description.at("pde"), "fake");
-  EXPECT_EQ(data.description.at("grid"), 4);
-  EXPECT_EQ(data.description.at("channels"), (json{"u", "a", "s"}));
-  EXPECT_EQ(data.description.at("parameters"), json::object());
-  EXPECT_EQ(data.description.at("seed"), 9);
-  EXPECT_EQ(data.description.at("first"), 5);
-  EXPECT_EQ(data.description.at("n"), 3);
-  EXPECT_EQ(data.description.at("dtype"), "float32");
-  EXPECT_EQ(data.description.at("version"), 1);
-  const double floor = data.description.at("floor").at("rel_residual");
+  const auto said = describe(data);
+  EXPECT_EQ(said.at("pde"), "fake");
+  EXPECT_EQ(said.at("grid"), 4);
+  EXPECT_EQ(said.at("channels"), (json{"u", "a", "s"}));
+  EXPECT_EQ(said.at("parameters"), json::object());
+  EXPECT_EQ(said.at("seed"), 9);
+  EXPECT_EQ(said.at("first"), 5);
+  EXPECT_EQ(said.at("n"), 3);
+  EXPECT_EQ(said.at("dtype"), "float32");
+  EXPECT_EQ(said.at("version"), 1);
+  const double floor = data.description.floor.at("rel_residual");
   EXPECT_GT(floor, 0);  // float32 storage
   EXPECT_LT(floor, 1e-6);
   const auto exact = make_dataset(FakePde(), 9, 5, 3, 256, torch::kFloat64);
-  EXPECT_EQ(exact.description.at("floor").at("pde_error"), 0);
+  EXPECT_EQ(exact.description.floor.at("pde_error"), 0);
   EXPECT_TRUE(exact.fields.equal(FakePde().sample(9, 5, 3)));
+}
+
+TEST_F(DatasetTest, DescriptionsAreWrittenAsTheyWereRead) {
+  const json stranger = {{"channels", {"u"}}, {"pde", 3}, {"seed", "none"}, {"licence", "CC0"}, {"source", {{"n", 1}}}};
+  const auto d = read_description(stranger);
+  EXPECT_EQ(d.pde, "");  // not a name
+  EXPECT_FALSE(d.seed.has_value());
+  EXPECT_EQ(d.source.at("n"), 1);
+  EXPECT_TRUE(d.parameters.is_null());
+  const auto again = write_description(d, {"u"}, 2, 16, torch::kFloat64);
+  for (const auto* key : {"pde", "seed", "licence", "source", "channels"}) EXPECT_EQ(again.at(key), stranger.at(key));
+  EXPECT_EQ(again.at("n"), 2);
+  EXPECT_FALSE(again.contains("parameters"));
+  EXPECT_EQ(read_description(again), d);
+  EXPECT_EQ(read_description(json()), DataDescription());
 }
 
 TEST_F(DatasetTest, BitsDoNotDependOnShardsThreadsOrWhereTheFileStarts) {
   const Darcy pde({.name = "darcy", .grid = 16});
   const int threads = torch::get_num_threads();
   const auto whole = make_dataset(pde, 4, 0, 12);
-  EXPECT_THAT(whole.description.at("law").get<std::string>(), ::testing::HasSubstr("two-valued"));
+  EXPECT_THAT(whole.description.law, ::testing::HasSubstr("two-valued"));
   torch::set_num_threads(1);
   const auto shards = make_dataset(pde, 4, 0, 12, 5);
   torch::set_num_threads(threads);
@@ -65,8 +81,8 @@ TEST_F(DatasetTest, SaveThenLoadInBothFormatsAndTypes) {
       EXPECT_TRUE(again.fields.equal(data.fields.to(dtype)));
       EXPECT_EQ(again.fields.scalar_type(), dtype);
       EXPECT_EQ(again.channels, data.channels);
-      EXPECT_EQ(again.description.at("dtype"), dtype == torch::kFloat32 ? "float32" : "float64");
-      EXPECT_EQ(again.description.at("seed"), 1);
+      EXPECT_EQ(describe(again).at("dtype"), dtype == torch::kFloat32 ? "float32" : "float64");
+      EXPECT_EQ(again.description.seed, 1u);
     }
   }
   EXPECT_EQ(read_npz(dir_ / "d.npz").arrays.at("a").sizes(), (std::vector<int64_t>{4, 4, 4}));
@@ -116,16 +132,16 @@ TEST_F(DatasetTest, KeepsNonFiniteValuesOnRequest) {
 TEST_F(DatasetTest, KnowsItsPdeAndParameters) {
   const auto pde = make_pde({.name = "stokes", .grid = 16, .parameters = {{"k", 4.0}}});
   auto data = make_dataset(*pde, 0, 0, 2);
-  EXPECT_EQ(data.description.at("parameters").at("k"), 4.0);
-  EXPECT_GE(data.description.at("floor").at("boundary_error").get<double>(), 0);
+  EXPECT_EQ(data.description.parameters.at("k"), 4.0);
+  EXPECT_GE(data.description.floor.at("boundary_error").get<double>(), 0);
   const auto again = pde_of(data);
   EXPECT_EQ(again->name(), "stokes");
   EXPECT_EQ(again->grid(), 16);
   EXPECT_TRUE(again->sample(0, 0, 1).equal(pde->sample(0, 0, 1)));
   EXPECT_EQ(pde_of(data, "heat")->name(), "heat");
-  data.description["parameters"]["kk"] = 1;
+  data.description.parameters["kk"] = 1;
   EXPECT_ERROR(pde_of(data), ExitCode::usage, "kk");
-  data.description.erase("pde");
+  data.description.pde.clear();
   EXPECT_ERROR(pde_of(data), ExitCode::usage, "which PDE");
   EXPECT_EQ(pde_of(data, "darcy")->name(), "darcy");
 }
@@ -135,8 +151,8 @@ TEST_F(DatasetTest, DataOfAnotherPdeDoNotMatch) {
   auto data = make_dataset(*poisson, 0, 0, 2);
   EXPECT_NO_THROW(check_matches(data, *poisson));
   EXPECT_ERROR(check_matches(data, *darcy), ExitCode::data, "[darcy] these data are of poisson");
-  EXPECT_FALSE(check_dataset(data, *darcy, {}).at("pass").get<bool>());  // `data check --pde darcy` may ask
-  data.description.erase("pde");
+  EXPECT_FALSE(check_dataset(data, *darcy, {}).pass());  // `data check --pde darcy` may ask
+  data.description.pde.clear();
   EXPECT_NO_THROW(check_matches(data, *darcy));
 }
 
@@ -147,12 +163,12 @@ TEST_F(DatasetTest, DataWithOtherConstantsDoNotMatch) {
   auto data = make_dataset(*other, 0, 0, 2);
   EXPECT_NO_THROW(check_matches(data, *other));
   EXPECT_ERROR(check_matches(data, *usual), ExitCode::data, "[helmholtz] these data are of k = 3.0, not " + k);
-  data.description["parameters"] = json::object();  // the defaults
+  data.description.parameters = json::object();  // the defaults
   EXPECT_NO_THROW(check_matches(data, *usual));
   EXPECT_ERROR(check_matches(data, *other), ExitCode::data, "these data are of k = " + k + ", not 3.0");
-  data.description["parameters"]["k"] = "three";
+  data.description.parameters["k"] = "three";
   EXPECT_ERROR(check_matches(data, *other), ExitCode::data, "k = \"three\"");
-  data.description.erase("parameters");
+  data.description.parameters = {};
   EXPECT_NO_THROW(check_matches(data, *other));
 }
 

@@ -19,6 +19,8 @@ class FakePde : public Pde {
     return list;
   }
 
+  GridAxes axes() const override { return {{{"x"}, {"y"}}}; }
+
   Tensor sample_coefficients(uint64_t seed, int64_t first, int64_t count) const override {
     const auto draws = uniform(seed, Stream::coefficients, first, count, {2, grid(), grid()}, torch::kFloat64);
     const auto a = (draws.narrow(1, 0, 1) > 0.5).to(torch::kFloat64) * 2 + 1;

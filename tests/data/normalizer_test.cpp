@@ -40,9 +40,7 @@ TEST(Normalizer, RoundTripInEveryType) {
 }
 
 TEST(Normalizer, ConstantChannelsAndLargeOffsets) {
-  const std::vector<Channel> channels = {
-      {.name = "c", .role = Role::solution, .scalar = false, .two_valued = {}, .zero_on_wall = false},
-      {.name = "o", .role = Role::solution, .scalar = false, .two_valued = {}, .zero_on_wall = false}};
+  const std::vector<Channel> channels = {{.name = "c"}, {.name = "o"}};
   // In float32 the values near 1e8 are 8 apart: multiples of 8 are exact, their mean is not.
   const auto steps = torch::randint(-9, 10, {30, 1, 8, 8}).to(torch::kFloat32) * 8;
   const auto x = torch::cat({torch::full_like(steps, 7.3), steps + 1e8}, 1);

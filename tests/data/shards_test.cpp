@@ -41,7 +41,7 @@ TEST_F(ShardsTest, OneFileIsTheDataSetInMemory) {
     const auto loaded = load_dataset(made.path);
     EXPECT_TRUE(loaded.fields.equal(memory.fields));
     EXPECT_EQ(loaded.description, memory.description);
-    EXPECT_EQ(made.description, memory.description);
+    EXPECT_EQ(made.description, describe(memory));
     EXPECT_EQ(testing::read_text(dir_ / (name + ".sha256")), sha256_file(made.path) + "  " + name + "\n");
   }
   save_dataset(dir_ / "e.npz", memory);
@@ -55,12 +55,12 @@ TEST_F(ShardsTest, ValuesDoNotDependOnShardsOrBatches) {
     EXPECT_EQ(made.path, dir_ / "s.json");
     const auto loaded = load_dataset(made.path);
     EXPECT_TRUE(loaded.fields.equal(memory.fields)) << shards;
-    EXPECT_EQ(loaded.description.at("floor"), memory.description.at("floor"));
-    EXPECT_EQ(loaded.description.at("shards").size(), static_cast<size_t>(shards));
+    EXPECT_EQ(loaded.description.floor, memory.description.floor);
+    EXPECT_EQ(loaded.description.more.at("shards").size(), static_cast<size_t>(shards));
     EXPECT_EQ(loaded.channels, memory.channels);
   }
   EXPECT_EQ(shard_paths("x/s.npz", 12)[4], fs::path("x/s-00005-of-00012.npz"));
-  EXPECT_EQ(load_dataset(dir_ / "s-00002-of-00004.npz").description.at("first"), 5);
+  EXPECT_EQ(load_dataset(dir_ / "s-00002-of-00004.npz").description.first, 5);
 }
 
 TEST_F(ShardsTest, ResumeKeepsWhatIsFinishedAndWhole) {
@@ -105,6 +105,7 @@ TEST_F(ShardsTest, IndexErrorsNameTheShard) {
   };
   expect_refused("/shards/1/sha256", "0", "s-00002-of-00002.npz: its SHA-256 is");
   expect_refused("/shards/1/n", 7, "s-00002-of-00002.npz: 5 samples, the index says 7");
+  expect_refused("/shards/1/n", 0, "shards[1].n: must be at least 1, got 0");
   expect_refused("/shards/1/file", "../s.npz", "'../s.npz' is not the name of a file beside");
   expect_refused("/shards/1/fiel", "x", "did you mean 'file'");
   expect_refused("/shards/1/file", "none.npz", "none.npz: no such file");

@@ -129,7 +129,7 @@ TEST(MakeConstraint, ReadsEveryKind) {
               slice_constraint(1, Axis::w, -2, two));
   expect_same("kind = 'initial'\nvalue = 2.0", slice_constraint(0, Axis::w, 0, two));
   expect_same("kind = 'boundary'\nside = 'last'\nvalue = 2", slice_constraint(0, Axis::h, -1, two));
-  expect_same("kind = 'boundary'\naxis = 'y'\nvalue = 2", slice_constraint(0, Axis::w, 0, two));
+  expect_same("kind = 'boundary'\naxis = 't'\nvalue = 2", slice_constraint(0, Axis::w, 0, two));
   expect_same("kind = 'periodic'\naxis = 'x'", periodic_constraint(0, Axis::h));
   expect_same("kind = 'conservation'\nvalue = 2\narea = 4.0", conservation_constraint(0, {Axis::h}, two, 4));
   expect_same("kind = 'conservation'\naxes = ['x', 't']\nvalue = 2",
@@ -184,11 +184,15 @@ TEST(MakeConstraint, ErrorsNameTheNearestKey) {
   expect_message("kind = 'initial'\nvalue = true", "constraint.value: expected a number");
   expect_message("kind = 'slice'\nvalue = 0\naxis = 'x'", "slice needs axis and index");
   expect_message("kind = 'slice'\nvalue = 0\naxis = 'x'\nindex = 16", "constraint.index: 16");
-  expect_message("kind = 'slice'\nvalue = 0\naxis = 'z'\nindex = 0", "constraint.axis: unknown value 'z'");
+  expect_message("kind = 'slice'\nvalue = 0\naxis = 'z'\nindex = 0", "constraint.axis: unknown axis of heat 'z'");
+  expect_message("kind = 'boundary'\naxis = 'y'\nvalue = 0", "constraint.axis: unknown axis of heat 'y'");
+  expect_message("kind = 'slice'\nvalue = 0\naxis = 'x'\nindex = 1.5", "constraint.index: expected a whole number");
+  EXPECT_ERROR(make_constraint({{"kind", "initial"}, {"value", 0}}, *pde("darcy", kN)), ExitCode::usage,
+               "darcy has no time axis");
   expect_message("kind = 'boundary'\nside = 'lsat'\nvalue = 0", "did you mean 'last'?");
   expect_message("kind = 'periodic'\nvalue = 0", "'value'");
   expect_message("kind = 'conservation'\naxes = ['x', 'x']\nvalue = 0", "different");
-  expect_message("kind = 'conservation'\nvalue = 0\narea = -1", "area = -1");
+  expect_message("kind = 'conservation'\nvalue = 0\narea = -1", "constraint.area: must be more than 0, got -1");
   expect_message("kind = 'dirichlet'\nvalue = 0", "exactly one of points, box and mask");
   expect_message("kind = 'dirichlet'\nvalue = 0\npoints = [[0, 16]]", "constraint.points: 16 must be between 0 and 15");
   expect_message("kind = 'dirichlet'\nvalue = 0\npoints = [[0, 1, 2]]", "constraint.points: expected [i, j]");

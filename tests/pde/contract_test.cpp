@@ -148,6 +148,29 @@ TEST_P(Contract, TheGpuAgreesWithTheCpu) {
   }
 }
 
+// What Channel::zero_on says is what the other members of the PDE show.
+TEST_P(Contract, ChannelsAreZeroWhereTheySay) {
+  const auto p = pde();
+  const int64_t n = p->grid();
+  auto ring = torch::ones({n, n}, torch::kBool);
+  ring.narrow(0, 1, n - 2).narrow(1, 1, n - 2).fill_(false);
+  const auto x = p->sample(0, 0, 1)[0];
+  const auto constrained = p->constrain(torch::ones({1, p->num_channels(), n, n}, torch::kFloat64))[0];
+  for (int64_t c = 0; c < p->num_channels(); ++c) {
+    const auto& channel = p->channels()[static_cast<size_t>(c)];
+    const auto largest_on_ring = [&](const Tensor& fields) {
+      return fields[c].masked_select(ring).abs().max().item<double>();
+    };
+    const bool ring_is_given = channel.role == Role::solution && p->given_boundary()[c].equal(ring);
+    EXPECT_EQ(channel.zero_on == ZeroOn::ring, ring_is_given && largest_on_ring(constrained) == 0) << channel.name;
+    if (channel.zero_on == ZeroOn::ring) EXPECT_EQ(largest_on_ring(x), 0) << channel.name;
+    if (channel.zero_on != ZeroOn::wall) continue;
+    const auto at_wall = 1.5 * x[c][0] - 0.5 * x[c][1];  // extrapolated by half a cell
+    EXPECT_LT(at_wall.abs().max().item<double>(), 0.1 * x[c].abs().max().item<double>()) << channel.name;
+    for (const auto& axis : p->axes()) EXPECT_EQ(axis.kind, AxisKind::cells);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Every, Contract, ::testing::ValuesIn(pde_registry().names()), [](const auto& test) {
   auto name = test.param;
   std::replace(name.begin(), name.end(), '-', '_');

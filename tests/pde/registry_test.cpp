@@ -1,4 +1,5 @@
 #include "piddm/pde/pde.h"
+#include "tests/data/fake_pde.h"
 #include "tests/testing.h"
 
 namespace piddm {
@@ -21,8 +22,24 @@ TEST(PdeRegistry, UnknownNameSaysTheNearest) {
 }
 
 TEST(PdeRegistry, RefusesGridsOutOfRange) {
-  EXPECT_ERROR(make_pde({.name = "darcy", .grid = 15}), ExitCode::usage, "grid = 15");
-  EXPECT_ERROR(make_pde({.name = "darcy", .grid = 1025}), ExitCode::usage, "grid = 1025");
+  EXPECT_ERROR(make_pde({.name = "darcy", .grid = 15}), ExitCode::usage,
+               "pde.grid: must be at least 16 and at most 1024, got 15");
+  EXPECT_ERROR(make_pde({.name = "darcy", .grid = 1025}), ExitCode::usage,
+               "pde.grid: must be at least 16 and at most 1024, got 1025");
+}
+
+class OwnPde : public testing::FakePde {
+ public:
+  explicit OwnPde(const PdeOptions& options) : FakePde(options.grid) {}
+};
+
+TEST(PdeRegistry, TakesThePdesOfAProgram) {
+  pde_registry().add({"fake", "twice a and s", make_registered_pde<OwnPde>});
+  EXPECT_EQ(make_pde({.name = "fake", .grid = 16})->name(), "fake");
+  EXPECT_EQ(pde_registry().names().back(), "fake");
+  EXPECT_ERROR(pde_registry().add({"fake", "", make_registered_pde<OwnPde>}), ExitCode::usage,
+               "there is a PDE called 'fake' already");
+  EXPECT_ERROR(pde_registry().add({"darcy", "", make_registered_pde<OwnPde>}), ExitCode::usage, "'darcy' already");
 }
 
 TEST(PdeOptions, ReadAndWrite) {

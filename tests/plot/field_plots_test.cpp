@@ -22,13 +22,6 @@ size_t colors(const Canvas& canvas) {
   return seen.size();
 }
 
-TEST(FieldPlots, KnowsWhichFieldsRunInTime) {
-  for (const std::string name : {"stokes", "heat", "pme", "stefan"})
-    EXPECT_TRUE(has_time_axis(*make_pde({.name = name, .grid = 16}))) << name;
-  for (const std::string name : {"darcy", "poisson", "helmholtz"})
-    EXPECT_FALSE(has_time_axis(*make_pde({.name = name, .grid = 16}))) << name;
-}
-
 TEST(FieldPlots, OneRowASampleOneColumnAChannelAndTheResidual) {
   const auto data = data_of("stokes");
   const auto pde = pde_of(data);

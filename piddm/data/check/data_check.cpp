@@ -20,25 +20,17 @@ constexpr double kFloorFactor = 2, kPointFactor = 10, kLargestZ = 5, kConstraint
 constexpr double kParameterTolerance = 1e-3, kParameterErrors = 5, kSameCoefficient = 1e-6;
 constexpr int64_t kBatch = 64, kFewestForLaw = 16, kFirst = 64, kOutstanding = 16, kTimed = 4, kFitted = 16, kWorst = 5;
 
-json make_check(const std::string& name, double value, const json& limit, const std::string& note = "") {
-  const bool pass = limit.is_null() ? std::isfinite(value) : value <= limit.get<double>();
-  return {{"name", name}, {"value", value}, {"limit", limit}, {"pass", pass}, {"note", note}};
-}
-
 double count(const Tensor& condition) { return static_cast<double>(condition.sum().item<int64_t>()); }
-
-std::string number_text(const json& value) {
-  return value.is_number() ? fmt::format("{:.4g}", value.get<double>()) : "-";
-}
 
 class Check {
  public:
   Check(const Dataset& data, const Pde& pde, const CheckOptions& options) : data_(data), pde_(pde), options_(options) {}
 
-  json run() {
+  CheckReport run() {
     check_digest();
     if (check_finite_values()) {
-      describe_channels();
+      report_.channels = data_.channels;
+      report_.statistics = channel_statistics(data_.fields);
       check_values();
       check_seed();
       check_law();
@@ -50,15 +42,14 @@ class Check {
       check_parameters();
       check_constraint();
     }
-    const bool pass =
-        std::all_of(checks_.begin(), checks_.end(), [](const json& c) { return c.at("pass").get<bool>(); });
-    return {{"pass", pass},          {"n", data_.size()}, {"resolved", own_.samples.size()},
-            {"channels", channels_}, {"checks", checks_}, {"worst", worst_}};
+    report_.n = data_.size();
+    report_.resolved = static_cast<int64_t>(own_.samples.size());
+    return std::move(report_);
   }
 
  private:
-  void add(const std::string& name, double value, const json& limit, const std::string& note = "") {
-    checks_.push_back(make_check(name, value, limit, note));
+  void add(const std::string& name, double value, std::optional<double> limit, const std::string& note = "") {
+    report_.checks.push_back({.name = name, .value = value, .limit = limit, .note = note});
   }
 
   /// Samples ([N] bool) for which something does not hold: none may.
@@ -85,16 +76,6 @@ class Check {
     return at.size(0) == 0;
   }
 
-  void describe_channels() {
-    const auto statistics = channel_statistics(data_.fields);
-    for (size_t c = 0; c < statistics.size(); ++c)
-      channels_.push_back({{"name", data_.channels[c]},
-                           {"min", statistics[c].min},
-                           {"max", statistics[c].max},
-                           {"mean", statistics[c].mean},
-                           {"std", statistics[c].std}});
-  }
-
   void check_values() {
     for (size_t c = 0; c < pde_.channels().size(); ++c) {
       const auto& channel = pde_.channels()[c];
@@ -118,25 +99,21 @@ class Check {
     add_count("samples with inadmissible coefficients", torch::cat(changed));
   }
 
-  bool declares(const char* key) const { return data_.description.contains(key); }
-
   void check_seed() {
     const auto& d = data_.description;
-    if (!declares("law") || !declares("seed") || !declares("first")) return;
-    if (!d.at("seed").is_number_integer() || !d.at("first").is_number_integer()) return;
-    const auto seed = d.at("seed").get<uint64_t>();
-    const auto other = count_other_coefficients(pde_, data_.fields, seed, d.at("first").get<int64_t>());
-    add(fmt::format("coefficients other than those of seed {}", seed), static_cast<double>(other), 0);
+    if (d.law.empty() || !d.seed || !d.first) return;
+    const auto other = count_other_coefficients(pde_, data_.fields, *d.seed, *d.first);
+    add(fmt::format("coefficients other than those of seed {}", *d.seed), static_cast<double>(other), 0);
   }
 
   void check_law() {
-    const bool judged = declares("law") && data_.size() >= kFewestForLaw;
+    const bool judged = !data_.description.law.empty() && data_.size() >= kFewestForLaw;
     for (const auto& score : compare_with_law(pde_, data_.fields))
       add(fmt::format("{}: {}, |z| against the law", score.channel, score.statistic), std::abs(score.z),
-          judged ? json(kLargestZ) : json(nullptr), fmt::format("{:.4g}, law {:.4g}", score.data, score.law));
+          judged ? std::optional(kLargestZ) : std::nullopt, fmt::format("{:.4g}, law {:.4g}", score.data, score.law));
   }
 
-  double seconds_a_sample() const {
+  double seconds_per_sample() const {
     const int64_t n = std::min(kTimed, data_.size());
     const auto x = data_.fields.narrow(0, 0, n).to(torch::kFloat64);
     const Stopwatch watch;
@@ -151,7 +128,7 @@ class Check {
   std::vector<int64_t> choose_samples() {
     const int64_t n = data_.size();
     std::set<int64_t> chosen;
-    const bool every = options_.all || n <= kFirst || seconds_a_sample() * static_cast<double>(n) <= options_.seconds;
+    const bool every = options_.all || n <= kFirst || seconds_per_sample() * static_cast<double>(n) <= options_.seconds;
     for (int64_t i = 0; i < (every ? n : kFirst); ++i) chosen.insert(i);
     if (!every)
       for (const auto& score :
@@ -168,12 +145,12 @@ class Check {
     const bool known = floor.pde_error.defined();
     const double squares = kFloorFactor * kFloorFactor;
     const auto row = [&](const std::string& name, double value, double floor_value, double factor) {
-      add(name, value, known ? json(factor * floor_value) : json(nullptr),
+      add(name, value, known ? std::optional(factor * floor_value) : std::nullopt,
           known ? fmt::format("floor {:.4g}", floor_value) : "no floor");
     };
     row("pde_error", statistics_.mean_pde_error(), known ? floor.mean_pde_error() : 0, squares);
     row("rel_residual", statistics_.rel_residual(), known ? floor.rel_residual() : 0, kFloorFactor);
-    if (statistics_.boundary.defined()) add("boundary error, mean square", statistics_.mean_boundary_error(), nullptr);
+    if (statistics_.boundary.defined()) add("boundary error, mean square", statistics_.mean_boundary_error(), {});
   }
 
   /// The largest of a score over the samples; remembers which samples it speaks against.
@@ -196,7 +173,7 @@ class Check {
 
   void check_samples() {
     if (own_.samples.size() < static_cast<size_t>(data_.size()))
-      add("samples solved again", static_cast<double>(own_.samples.size()), nullptr,
+      add("samples solved again", static_cast<double>(own_.samples.size()), {},
           "the first ones and those that stand out; --all takes every one");
     add_score("worst residual over that of u*(a)", own_.residual, kFloorFactor);
     if (statistics_.boundary.defined())
@@ -207,9 +184,9 @@ class Check {
     const auto order = severity_.argsort(0, true);
     for (int64_t k = 0; k < std::min(kWorst, order.size(0)); ++k) {
       const auto at = static_cast<size_t>(order[k].item<int64_t>());
-      worst_.push_back({{"sample", own_.samples[at]},
-                        {"severity", severity_[order[k].item<int64_t>()].item<double>()},
-                        {"check", blamed_[at]}});
+      report_.worst.push_back({.sample = own_.samples[at],
+                               .severity = severity_[order[k].item<int64_t>()].item<double>(),
+                               .check = blamed_[at]});
     }
   }
 
@@ -227,15 +204,13 @@ class Check {
   void add_fit(const Parameter& parameter, const ParameterFit& fit) {
     const double declared = parameter.value.get<double>();
     const auto name = fmt::format("parameter {}: fitted - declared", parameter.name);
-    if (!fit.visible) return add(name, 0, nullptr, "the residual does not show it");
+    if (!fit.visible) return add(name, 0, {}, "the residual does not show it");
     if (!fit.determined) return add(name, std::numeric_limits<double>::infinity(), 0, "no value fits the data");
     const double limit =
         std::max(kParameterTolerance * std::max(std::abs(declared), 1e-3), kParameterErrors * fit.standard_error);
     add(name, std::abs(fit.value - declared), limit,
         fmt::format("fitted {:.6g} +- {:.1g}, declared {:.6g}", fit.value, fit.standard_error, declared));
-    checks_.back()["fitted"] = fit.value;
-    checks_.back()["standard_error"] = fit.standard_error;
-    checks_.back()["declared"] = declared;
+    report_.checks.back().constant = {fit.value, fit.standard_error, declared};
   }
 
   void check_constraint() {
@@ -262,37 +237,15 @@ class Check {
   OwnFloor own_;
   Tensor severity_;                  // [K]
   std::vector<std::string> blamed_;  // the check behind it
-  json channels_ = json::array(), checks_ = json::array(), worst_ = json::array();
+  CheckReport report_;
 };
 
 }  // namespace
 
-json check_dataset(const Dataset& dataset, const Pde& pde, const CheckOptions& options) {
+CheckReport check_dataset(const Dataset& dataset, const Pde& pde, const CheckOptions& options) {
   const torch::NoGradGuard no_grad;
   check_fields(dataset, pde);
   return Check(dataset, pde, options).run();
-}
-
-std::string format_check(const json& check) {
-  std::string text = fmt::format("{:<10} {:>12} {:>12} {:>12} {:>12}\n", "channel", "min", "max", "mean", "std");
-  for (const auto& c : check.at("channels"))
-    text +=
-        fmt::format("{:<10} {:>12} {:>12} {:>12} {:>12}\n", c.at("name").get<std::string>(), number_text(c.at("min")),
-                    number_text(c.at("max")), number_text(c.at("mean")), number_text(c.at("std")));
-  text += fmt::format("\n{:<46} {:>12} {:>12}\n", "check", "value", "limit");
-  for (const auto& c : check.at("checks"))
-    text += fmt::format("{:<46} {:>12} {:>12}  {:<6} {}\n", c.at("name").get<std::string>(), number_text(c.at("value")),
-                        number_text(c.at("limit")),
-                        !c.at("pass").get<bool>() ? "FAILED"
-                        : c.at("limit").is_null() ? "-"
-                                                  : "ok",
-                        c.at("note").get<std::string>());
-  if (!check.at("worst").empty()) text += fmt::format("\n{:<10} {:>12}  {}\n", "sample", "of limit", "worst in");
-  for (const auto& w : check.at("worst"))
-    text += fmt::format("{:<10} {:>12}  {}\n", w.at("sample").get<int64_t>(), number_text(w.at("severity")),
-                        w.at("check").get<std::string>());
-  return text + fmt::format("\n{} samples, {} solved again: {}\n", check.at("n").get<int64_t>(),
-                            check.at("resolved").get<int64_t>(), check.at("pass").get<bool>() ? "ok" : "FAILED");
 }
 
 }  // namespace piddm

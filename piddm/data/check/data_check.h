@@ -1,8 +1,7 @@
 #pragma once
 // Is a data set what it says it is? Recomputed from the values themselves, in float64.
 
-#include <string>
-
+#include "piddm/data/check/check_report.h"
 #include "piddm/data/dataset.h"
 #include "piddm/pde/constraint.h"
 
@@ -16,31 +15,24 @@ struct CheckOptions {
   std::filesystem::path file = {};  ///< where the data came from: its SHA-256 is compared with the one kept beside it
 };
 
-/// {"pass": bool, "n": N, "resolved": K, "channels": [{name, min, max, mean, std}],
-///  "checks": [{name, value, limit, pass, note}], "worst": [{sample, severity, check}]}
-///
-/// A check passes if value <= limit; a null limit is a value for information. `worst` are the samples with the largest
-/// score over limit, which is `severity`. In this order:
+/// The checks, in this order:
 ///
 ///   SHA-256                       0 where FILE.sha256 agrees with the file
 ///   non-finite values             0; with any, the rest is not computed
-///   values of a channel           two-valued and scalar channels, coefficients that the solver would have to change: 0
-///                                 samples
+///   values of a channel           0 samples with other values in a two-valued channel, a scalar that varies, or
+///                                 coefficients that the solver would have to change
 ///   coefficients of the seed      0 samples that are not what the declared (seed, first) draws
 ///   law                           |z| <= 5 of per-sample mean and mean square of each coefficient against fresh draws;
 ///                                 no limit below 16 samples or where the file declares no law
 ///   pde_error, rel_residual, boundary error   of all samples; 2 times (as RMS) the floor of the re-solved ones
-///   worst sample's residual, boundary error, hard constraint   2 times (as RMS) those of u*(a) for the sample's own
-///                                                              coefficients
-///   worst sample's distance to u*(a)          `tolerance`; at one point 10 times that
+///   worst sample's residual, boundary error, hard constraint   2 times (as RMS) those of u*(a)
+///   worst sample's distance to u*(a)          `tolerance`; at one point 10 times that (u*(a): the solution for the
+///                                             sample's own coefficients)
 ///   parameters                    fitted from the residual: within 5 standard errors and 0.1 % of the declared value
 ///   given constraint              RMS violation over the RMS of u, at most 1e-5
 ///
 /// Re-solved are all samples if that takes less than `seconds`, else the first 64 and those that stand out most in
 /// residual, largest residual at a point, boundary error and hard constraint, 16 each.
-json check_dataset(const Dataset& dataset, const Pde& pde, const CheckOptions& options = {});
-
-/// The same as an aligned table for a person.
-std::string format_check(const json& check);
+CheckReport check_dataset(const Dataset& dataset, const Pde& pde, const CheckOptions& options = {});
 
 }  // namespace piddm

@@ -52,7 +52,7 @@ class ArrayFile {
   /// {"object": {"attribute": value}}, "" is the file itself: HDF5 attributes, and the texts of NPZ and safetensors.
   const json& attributes() const { return attributes_; }
 
-  /// The part of an array that `slices` (one an axis, or none: all of it) describe. A DataError for an unknown name
+  /// The part of an array that `slices` (one per axis, or none: all of it) describe. A DataError for an unknown name
   /// (with the nearest one) or a slice outside the array.
   Tensor read(const std::string& name, const std::vector<Slice>& slices = {}) const;
 

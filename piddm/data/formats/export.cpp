@@ -9,11 +9,7 @@ namespace {
 
 Hdf5Content plain_content(const Dataset& dataset, torch::ScalarType dtype) {
   Hdf5Content content;
-  auto description = dataset.description;
-  description["channels"] = dataset.channels;
-  description["n"] = dataset.size();
-  description["grid"] = dataset.fields.size(2);
-  content.attributes[""]["description"] = description.dump();
+  content.attributes[""] = {{"description", describe(dataset).dump()}};
   for (size_t c = 0; c < dataset.channels.size(); ++c)
     content.arrays.emplace_back(dataset.channels[c], dataset.fields.select(1, static_cast<int64_t>(c)).to(dtype));
   return content;

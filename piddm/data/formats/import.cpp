@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 
 #include "piddm/core/interrupt.h"
 #include "piddm/core/progress.h"
@@ -151,7 +152,8 @@ Tensor read_fields(const ImportOptions& o, const std::vector<Source>& sources, i
   return fields;
 }
 
-json source_of(const ImportOptions& o, const std::vector<fs::path>& files, const Source& source) {
+json source_of(const ImportOptions& o, const std::vector<fs::path>& files, const Source& source,
+               const std::vector<std::string>& notes) {
   json list = json::array(), map = json::object();
   for (const auto& file : files) list.push_back({{"name", file.filename().string()}, {"sha256", sha256_file(file)}});
   for (const auto& rule : source.plan.rules) map[rule.channel] = rule.text();
@@ -159,9 +161,9 @@ json source_of(const ImportOptions& o, const std::vector<fs::path>& files, const
                {"preset", o.map.empty() ? (o.preset.empty() ? "piddm" : o.preset) : "map"},
                {"map", map},
                {"first", o.first}};
-  if (source.strides.h != 1 || source.strides.w != 1) text["stride"] = {source.strides.h, source.strides.w};
-  if (o.transpose) text["transposed"] = true;
-  text["notes"] = source.plan.notes;
+  if (source.strides.h != 1 || source.strides.w != 1) text.update({{"stride", {source.strides.h, source.strides.w}}});
+  if (o.transpose) text.update({{"transposed", true}});
+  text.update({{"notes", notes}});
   return text;
 }
 
@@ -186,20 +188,25 @@ void fit_to_pde(Dataset& dataset, const std::string& name, const json& parameter
   if (!std::is_sorted(order.begin(), order.end()))
     dataset.fields = dataset.fields.index_select(1, torch::tensor(order, torch::kInt64));
   dataset.channels = pde->channel_names();
-  dataset.description["pde"] = name;
-  if (!parameters.empty()) dataset.description["parameters"] = parameters;
+  dataset.description.pde = name;
+  if (!parameters.empty()) dataset.description.parameters = parameters;
 }
 
-void name_pde(Dataset& dataset, const ImportOptions& o, const std::string& preset_pde) {
-  dataset.description.erase("pde");
-  if (!o.pde.empty()) return fit_to_pde(dataset, o.pde, o.parameters);
-  if (preset_pde.empty()) return;
-  const auto parameters = o.parameters.empty() ? dataset.description.value("parameters", json::object()) : o.parameters;
+/// Names the PDE these are samples of; returns why the preset's does not fit, if so.
+std::optional<std::string> name_pde(Dataset& dataset, const ImportOptions& o, const std::string& preset_pde) {
+  auto parameters = o.parameters;
+  dataset.description.pde.clear();
+  if (o.pde.empty() && parameters.empty() && dataset.description.parameters.is_object())
+    parameters = dataset.description.parameters;
+  const auto& name = o.pde.empty() ? preset_pde : o.pde;
+  if (name.empty()) return {};
   try {
-    fit_to_pde(dataset, preset_pde, parameters);
+    fit_to_pde(dataset, name, parameters);
   } catch (const Error& error) {
-    dataset.description["source"]["notes"].push_back(fmt::format("no PDE: {}", error.what()));
+    if (!o.pde.empty()) throw;
+    return fmt::format("no PDE: {}", error.what());
   }
+  return {};
 }
 
 }  // namespace
@@ -219,18 +226,18 @@ Dataset import_dataset(const ImportOptions& o) {
   dataset.fields = read_fields(o, sources, total);
   if (o.transpose) dataset.fields = dataset.fields.transpose(2, 3).contiguous();
   check_finite(dataset.fields, dataset.channels, front.arrays.origin());
-  if (front.extent.w_axis == 't') dataset.description["axes"] = o.transpose ? "tx" : "xt";
-  dataset.description["source"] = source_of(o, files, front);
-  name_pde(dataset, o, front.plan.pde);
+  if (front.extent.w_axis == 't') dataset.description.axes = o.transpose ? "tx" : "xt";
+  auto notes = front.plan.notes;
+  if (const auto misfit = name_pde(dataset, o, front.plan.pde)) notes.push_back(*misfit);
+  dataset.description.source = source_of(o, files, front, notes);
   return dataset;
 }
 
-json describe_array_file(const fs::path& path) {
-  const auto file = open_array_file(path);
+json describe_array_file(const ArrayFile& file) {
   json arrays = json::object();
-  for (const auto& [name, info] : file->arrays())
+  for (const auto& [name, info] : file.arrays())
     arrays[name] = {{"shape", info.shape}, {"dtype", dtype_label(info.dtype)}};
-  return {{"file", path.string()}, {"arrays", arrays}, {"attributes", file->attributes()}};
+  return {{"file", file.path().string()}, {"arrays", arrays}, {"attributes", file.attributes()}};
 }
 
 }  // namespace piddm

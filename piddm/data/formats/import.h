@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "piddm/data/dataset.h"
+#include "piddm/data/formats/array_file.h"
 
 namespace piddm {
 
@@ -29,6 +30,6 @@ struct ImportOptions {
 Dataset import_dataset(const ImportOptions& options);
 
 /// {"file": ..., "arrays": {name: {shape, dtype}}, "attributes": {...}}: what can be imported from this file.
-json describe_array_file(const std::filesystem::path& path);
+json describe_array_file(const ArrayFile& file);
 
 }  // namespace piddm

@@ -122,7 +122,7 @@ ImportPlan pdebench(const ArraySet& arrays) {
   }
   for (const auto* name : {"x-coordinate", "y-coordinate", "t-coordinate"})
     if (arrays.has(name) && !arrays.info(name).shape.empty())
-      plan.description["domain"][std::string(name, 1)] = range_of(arrays, name);
+      plan.description.domain[std::string(name, 1)] = range_of(arrays, name);
   return plan;
 }
 
@@ -132,16 +132,12 @@ ImportPlan own(const ArraySet& arrays) {
   require<DataError>(text != root.end() && text->is_string(),
                      "{}: no data set of ours; name a --preset or a --map of its arrays: {}", arrays.origin(),
                      fmt::join(arrays.names(), ", "));
+  const json description = parse_json(text->get<std::string>(), arrays.origin() + ": description");
   ImportPlan plan;
-  plan.description = parse_json(text->get<std::string>(), arrays.origin() + ": description");
-  const auto channels = plan.description.find("channels");
-  bool good = channels != plan.description.end() && channels->is_array() && !channels->empty();
-  if (good)
-    for (const auto& name : *channels) good = good && name.is_string();
-  require<DataError>(good, "{}: the description has no list of channels", arrays.origin());
-  for (const auto& name : *channels)
-    plan.rules.push_back({.channel = name.get<std::string>(), .key = name.get<std::string>(), .axes = "nxy"});
-  if (plan.description.contains("pde") && plan.description["pde"].is_string()) plan.pde = plan.description["pde"];
+  for (const auto& name : described_channels(description, arrays.origin()))
+    plan.rules.push_back({.channel = name, .key = name, .axes = "nxy"});
+  plan.description = read_description(description);
+  plan.pde = plan.description.pde;
   return plan;
 }
 

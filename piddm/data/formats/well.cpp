@@ -1,7 +1,6 @@
 #include "piddm/data/formats/well.h"
 
-#include <numbers>
-#include <set>
+#include <algorithm>
 
 namespace piddm {
 
@@ -9,6 +8,7 @@ namespace {
 
 constexpr const char* kFields = "t0_fields/";
 constexpr const char* kScalars = "scalars/";
+const std::string kFirstFrame = "0";  // after the name of a field, whose last frame has the name alone
 
 bool flag(const json& attributes, const char* name) {
   const auto found = attributes.find(name);
@@ -42,7 +42,7 @@ void add_field(ImportPlan& plan, const std::string& name, const std::string& key
     return;
   }
   plan.rules.push_back({.channel = name, .key = key, .axes = axes, .picks = {{'t', -1}}});
-  plan.rules.push_back({.channel = name + "0", .key = key, .axes = axes, .picks = {{'t', 0}}});
+  plan.rules.push_back({.channel = name + kFirstFrame, .key = key, .axes = axes, .picks = {{'t', 0}}});
 }
 
 /// Where the description of a file of ours says so: its PDE, and its channels in their order.
@@ -58,54 +58,39 @@ void restore_description(ImportPlan& plan, const ArraySet& arrays) {
 
 // --- export ---
 
-struct Geometry {
-  std::string pde;
-  double x_begin, x_end;  ///< of the coordinate's range
-  bool x_periodic;        ///< the end is not stored
-  double w_end;           ///< y or t, from 0
-  bool w_is_time, w_periodic;
-  bool centred = false;  ///< cells, half a cell from the wall
-};
-
-/// Where the points of each PDE lie; an unknown one has nodes on the unit square.
-Geometry geometry_of(const Dataset& dataset) {
-  const double circle = 2 * std::numbers::pi;
-  static const std::vector<Geometry> list = {
-      {"darcy", 0, 1, false, 1, false, false, true}, {"poisson", 0, 1, false, 1, false, false},
-      {"helmholtz", 0, 1, false, 1, false, false},   {"navier-stokes", 0, 1, true, 1, false, true},
-      {"burgers", 0, 1, true, 1, true, false},       {"heat", 0, circle, true, 1, true, false},
-      {"stokes", 0, 1, false, 1, true, false},       {"pme", 0, 1, false, 1, true, false},
-      {"stefan", 0, 1, false, 0.1, true, false}};
-  const auto name = dataset.description.value("pde", std::string());
-  for (const auto& geometry : list)
-    if (geometry.pde == name) return geometry;
-  const bool time = dataset.description.value("axes", std::string()) == "xt";
-  return {name.empty() ? "unknown" : name, 0, 1, false, 1, time, false};
-}
-
-Tensor coordinates(int64_t points, double begin, double end, bool periodic, bool centred) {
-  const auto count = static_cast<double>(points);
-  const double step = (end - begin) / (periodic || centred ? count : std::max(count - 1, 1.0));
-  return begin + (torch::arange(points, torch::kFloat64) + (centred ? 0.5 : 0.0)) * step;
+/// The axes of the PDE these are samples of; data of no PDE have nodes on the unit square, or in x and t where the
+/// description says so.
+GridAxes axes_of(const Dataset& dataset) {
+  const auto names = pde_registry().names();
+  if (std::find(names.begin(), names.end(), dataset.description.pde) != names.end()) return pde_of(dataset)->axes();
+  const bool time = dataset.description.axes == "xt";
+  return {{{"x"}, {time ? "t" : "y", time ? AxisKind::time : AxisKind::nodes}}};
 }
 
 class WellWriter {
  public:
   WellWriter(const Dataset& dataset, torch::ScalarType dtype)
-      : dataset_(dataset), dtype_(dtype), geometry_(geometry_of(dataset)) {}
+      : dataset_(dataset), dtype_(dtype), axes_(axes_of(dataset)) {}
 
   Hdf5Content content() {
     add_root();
     add_dimensions();
-    add_boundary("x", dataset_.fields.size(2), geometry_.x_periodic);
-    if (!geometry_.w_is_time) add_boundary("y", dataset_.fields.size(3), geometry_.w_periodic);
-    for (const auto* group : {"scalars", "t0_fields", "t1_fields", "t2_fields"})
-      content_.attributes[group]["field_names"] = json::array();
+    add_boundary(axes_[0], dataset_.fields.size(2));
+    if (!in_time()) add_boundary(axes_[1], dataset_.fields.size(3));
     for (size_t c = 0; c < dataset_.channels.size(); ++c) add_channel(c);
+    const auto list = [&](const char* group, const std::vector<std::string>& names) {
+      content_.attributes[group] = {{"field_names", names}};
+    };
+    list("scalars", scalars_);
+    list("t0_fields", fields_);
+    list("t1_fields", {});
+    list("t2_fields", {});
     return std::move(content_);
   }
 
  private:
+  bool in_time() const { return axes_[1].kind == AxisKind::time; }
+
   Tensor channel(const std::string& name) const {
     for (size_t c = 0; c < dataset_.channels.size(); ++c)
       if (dataset_.channels[c] == name) return dataset_.fields.select(1, static_cast<int64_t>(c));
@@ -113,19 +98,17 @@ class WellWriter {
   }
 
   void add_root() {
-    const auto parameters = dataset_.description.value("parameters", json::object());
-    json root = {{"dataset_name", geometry_.pde},
+    const auto& pde = dataset_.description.pde;
+    const auto& parameters = dataset_.description.parameters;
+    std::vector<std::string> names;
+    for (const auto& [name, value] : parameters.items()) names.push_back(name);
+    json root = {{"dataset_name", pde.empty() ? "unknown" : pde},
                  {"grid_type", "cartesian"},
-                 {"n_spatial_dims", geometry_.w_is_time ? 1 : 2},
+                 {"n_spatial_dims", in_time() ? 1 : 2},
                  {"n_trajectories", dataset_.size()},
-                 {"simulation_parameters", json::array()}};
-    for (const auto& [name, value] : parameters.items()) {
-      root["simulation_parameters"].push_back(name);
-      root[name] = value;
-    }
-    auto description = dataset_.description;
-    description["channels"] = dataset_.channels;
-    root["description"] = description.dump();
+                 {"simulation_parameters", names}};
+    if (parameters.is_object()) root.update(parameters);
+    root.update({{"description", describe(dataset_).dump()}});
     content_.attributes[""] = root;
   }
 
@@ -135,57 +118,67 @@ class WellWriter {
   }
 
   void add_dimensions() {
-    const auto h = dataset_.fields.size(2), w = dataset_.fields.size(3);
     const json constant = {{"sample_varying", false}, {"time_varying", false}};
-    const auto& g = geometry_;
-    json names = {"x"};
-    add("dimensions/x", coordinates(h, g.x_begin, g.x_end, g.x_periodic, g.centred), constant);
-    if (g.w_is_time) {
-      add("dimensions/time", coordinates(w, 0, g.w_end, false, false), {{"sample_varying", false}});
-    } else {
-      names.push_back("y");
-      add("dimensions/y", coordinates(w, 0, g.w_end, g.w_periodic, g.centred), constant);
-      const auto times = two_frames() ? torch::tensor({0.0, 1.0}, torch::kFloat64) : torch::zeros(1, torch::kFloat64);
-      add("dimensions/time", times, {{"sample_varying", false}});
+    std::vector<std::string> names;
+    Tensor times = has_two_frames() ? torch::tensor({0.0, 1.0}, torch::kFloat64) : torch::zeros(1, torch::kFloat64);
+    for (size_t i = 0; i < axes_.size(); ++i) {
+      const auto coordinates = axes_[i].coordinates(dataset_.fields.size(2 + static_cast<int64_t>(i)));
+      if (axes_[i].kind == AxisKind::time) {
+        times = coordinates;
+        continue;
+      }
+      names.push_back(axes_[i].name);
+      add("dimensions/" + axes_[i].name, coordinates, constant);
     }
-    content_.attributes["dimensions"]["spatial_dims"] = names;
+    add("dimensions/time", times, {{"sample_varying", false}});
+    content_.attributes["dimensions"] = {{"spatial_dims", names}};
   }
 
-  void add_boundary(const std::string& axis, int64_t points, bool periodic) {
+  void add_boundary(const GridAxis& axis, int64_t points) {
+    const bool periodic = axis.kind == AxisKind::periodic;
     auto mask = torch::zeros(points, torch::kBool);
     mask[0] = mask[-1] = true;
-    const auto group = fmt::format("boundary_conditions/{}_{}", axis, periodic ? "periodic" : "wall");
+    const auto group = fmt::format("boundary_conditions/{}_{}", axis.name, periodic ? "periodic" : "wall");
     content_.arrays.emplace_back(group + "/mask", mask);
-    content_.attributes[group] = {{"associated_dims", {axis}},
+    content_.attributes[group] = {{"associated_dims", {axis.name}},
                                   {"associated_fields", json::array()},
                                   {"bc_type", periodic ? "PERIODIC" : "WALL"},
                                   {"sample_varying", false},
                                   {"time_varying", false}};
   }
 
-  /// Whether w and w0 are one field at two times.
-  bool two_frames() const {
-    return geometry_.pde == "navier-stokes" && channel("w").defined() && channel("w0").defined();
+  /// The first frame of a field whose last one is `name`, where the data have both.
+  Tensor first_frame(const std::string& name) const { return in_time() ? Tensor() : channel(name + kFirstFrame); }
+
+  bool has_two_frames() const {
+    const auto& all = dataset_.channels;
+    return std::any_of(all.begin(), all.end(), [&](const std::string& name) { return first_frame(name).defined(); });
+  }
+
+  bool is_first_frame(const std::string& name) const {
+    return !in_time() && name.ends_with(kFirstFrame) &&
+           channel(name.substr(0, name.size() - kFirstFrame.size())).defined();
   }
 
   void add_channel(size_t c) {
     const auto& name = dataset_.channels[c];
     const auto x = dataset_.fields.select(1, static_cast<int64_t>(c)).detach().to(torch::kCPU);
-    if (two_frames() && name == "w0") return;
-    if (two_frames() && name == "w") return add_field(name, torch::stack({channel("w0").cpu(), x}, 1), true, 2);
+    if (is_first_frame(name)) return;
+    if (const auto first = first_frame(name); first.defined())
+      return add_field(name, torch::stack({first.cpu(), x}, 1), true, 2);
     if (x.eq(x.slice(1, 0, 1).slice(2, 0, 1)).all().item<bool>()) return add_scalar(name, x.select(2, 0).select(1, 0));
-    if (!geometry_.w_is_time) return add_field(name, x, false, 2);
+    if (!in_time()) return add_field(name, x, false, 2);
     if (x.eq(x.slice(2, 0, 1)).all().item<bool>()) return add_field(name, x.select(2, 0), false, 1);
     add_field(name, x.transpose(1, 2), true, 1);
   }
 
   void add_scalar(const std::string& name, const Tensor& values) {
-    content_.attributes["scalars"]["field_names"].push_back(name);
+    scalars_.push_back(name);
     add(kScalars + name, values, {{"sample_varying", true}, {"time_varying", false}});
   }
 
   void add_field(const std::string& name, const Tensor& x, bool time, int dimensions) {
-    content_.attributes["t0_fields"]["field_names"].push_back(name);
+    fields_.push_back(name);
     add(kFields + name, x,
         {{"dim_varying", std::vector<bool>(static_cast<size_t>(dimensions), true)},
          {"sample_varying", true},
@@ -194,8 +187,9 @@ class WellWriter {
 
   const Dataset& dataset_;
   torch::ScalarType dtype_;
-  Geometry geometry_;
+  GridAxes axes_;
   Hdf5Content content_;
+  std::vector<std::string> scalars_, fields_;
 };
 
 }  // namespace

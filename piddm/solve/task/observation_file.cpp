@@ -12,7 +12,7 @@ TensorMap arrays_of(const std::filesystem::path& file, const Pde& pde) {
   require<UsageError>(file.extension() == ".npz" || file.extension() == ".safetensors",
                       "{}: expected .npz or .safetensors, or .csv for a list of sensors", file.string());
   auto content = read_arrays(file);
-  check_declared(content.description, pde, file.string() + " is");
+  check_declared(read_description(content.description), pde, file.string() + " is");
   return std::move(content.arrays);
 }
 

@@ -9,7 +9,6 @@
 #include <tuple>
 
 #include "piddm/files/atomic_file.h"
-#include "piddm/pde/grid_axes.h"
 
 namespace piddm {
 
@@ -33,7 +32,7 @@ class SensorGrid {
  public:
   /// `coordinates`: places are coordinates of the equation, not entries.
   SensorGrid(const Pde& pde, bool coordinates) : pde_(pde) {
-    if (coordinates) axes_ = grid_axes(pde);
+    if (coordinates) axes_ = pde.axes();
   }
 
   void add(const Reading& r) {
@@ -81,14 +80,14 @@ class SensorGrid {
  private:
   int64_t entry(const Reading& r, const std::optional<double>& place, char axis) const {
     require<DataError>(place.has_value(), "{}: the place is missing", r.origin);
-    const char* name = axes_ ? (axis == 'h' ? "x" : "y") : (axis == 'h' ? "i" : "j");
     if (axes_) {
-      const auto& along = axis == 'h' ? axes_->h : axes_->w;
-      const auto found = along.nearest(*place);
-      require<DataError>(found.has_value(), "{}: {} = {} is outside the grid, {} to {}", r.origin, name, *place,
-                         along.low, along.high);
+      const auto& along = (*axes_)[axis == 'h' ? 0 : 1];
+      const auto found = along.nearest(*place, pde_.grid());
+      require<DataError>(found.has_value(), "{}: {} = {} is outside the grid, 0 to {}", r.origin, along.name, *place,
+                         along.length);
       return *found;
     }
+    const char* name = axis == 'h' ? "i" : "j";
     require<DataError>(*place >= 0 && *place < static_cast<double>(pde_.grid()) && *place == std::floor(*place),
                        "{}: {} = {} is outside the grid, whole numbers from 0 to {}", r.origin, name, *place,
                        pde_.grid() - 1);

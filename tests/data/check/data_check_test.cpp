@@ -15,11 +15,11 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 /// The names of the checks that fail.
-std::vector<std::string> failed_checks(const json& result) {
+std::vector<std::string> failed_checks(const CheckReport& result) {
   std::vector<std::string> names;
-  for (const auto& check : result.at("checks"))
-    if (!check.at("pass").get<bool>()) names.push_back(check.at("name"));
-  EXPECT_EQ(result.at("pass").get<bool>(), names.empty());
+  for (const auto& check : result.checks)
+    if (!check.pass()) names.push_back(check.name);
+  EXPECT_EQ(result.pass(), names.empty());
   return names;
 }
 
@@ -30,7 +30,7 @@ class DataCheckTest : public ::testing::Test {
     data_ = make_dataset(pde_, 2, 0, 20);
   }
 
-  json check(const CheckOptions& options = {}) const { return check_dataset(data_, pde_, options); }
+  CheckReport check(const CheckOptions& options = {}) const { return check_dataset(data_, pde_, options); }
   std::vector<std::string> failures(const CheckOptions& options = {}) const { return failed_checks(check(options)); }
 
   FakePde pde_;
@@ -40,12 +40,12 @@ class DataCheckTest : public ::testing::Test {
 TEST_F(DataCheckTest, OwnDataPass) {
   const auto result = check();
   EXPECT_THAT(failed_checks(result), ElementsAre());
-  EXPECT_EQ(result.at("n"), 20);
-  EXPECT_EQ(result.at("resolved"), 20);
-  EXPECT_EQ(result.at("worst").size(), 5u);
-  EXPECT_EQ(result.at("channels")[1].at("name"), "a");
-  EXPECT_EQ(result.at("channels")[1].at("min"), 1);
-  EXPECT_EQ(result.at("channels")[1].at("max"), 3);
+  EXPECT_EQ(result.n, 20);
+  EXPECT_EQ(result.resolved, 20);
+  EXPECT_EQ(result.worst.size(), 5u);
+  EXPECT_EQ(result.channels[1], "a");
+  EXPECT_EQ(result.statistics[1].min, 1);
+  EXPECT_EQ(result.statistics[1].max, 3);
 }
 
 TEST_F(DataCheckTest, NonFiniteValuesAreCountedAndNamed) {
@@ -53,14 +53,14 @@ TEST_F(DataCheckTest, NonFiniteValuesAreCountedAndNamed) {
   data_.fields[3][1][0][2] = INFINITY;
   const auto result = check();
   EXPECT_THAT(failed_checks(result), ElementsAre("non-finite values"));
-  EXPECT_EQ(result.at("checks")[0].at("value"), 2);
-  EXPECT_EQ(result.at("checks")[0].at("note"), "first: channel 'a', sample 3");
+  EXPECT_EQ(result.checks[0].value, 2);
+  EXPECT_EQ(result.checks[0].note, "first: channel 'a', sample 3");
 }
 
 TEST_F(DataCheckTest, OtherValuesOfATwoValuedChannel) {
   data_.fields[4][1][0][0] = 1.5f;
   EXPECT_THAT(failures(), Contains("a: samples with values other than 1 and 3"));
-  EXPECT_THAT(format_check(check()), HasSubstr("first: sample 4"));
+  EXPECT_THAT(check().text(), HasSubstr("first: sample 4"));
 }
 
 TEST_F(DataCheckTest, AScalarThatVaries) {
@@ -73,10 +73,10 @@ TEST_F(DataCheckTest, OneBadSampleOfManyIsNamed) {
   data_.fields[18].select(0, 0) += 1e-5f;
   const auto result = check();
   EXPECT_THAT(failed_checks(result), ElementsAre("pde_error", "rel_residual", "worst residual over that of u*(a)"));
-  EXPECT_EQ(result.at("worst")[0].at("sample"), 18);
-  EXPECT_GT(result.at("worst")[0].at("severity"), 1);
-  EXPECT_LT(result.at("worst")[1].at("severity"), 1);
-  EXPECT_THAT(format_check(result), HasSubstr("sample 18; 1 of 20 beyond"));
+  EXPECT_EQ(result.worst[0].sample, 18);
+  EXPECT_GT(result.worst[0].severity, 1);
+  EXPECT_LT(result.worst[1].severity, 1);
+  EXPECT_THAT(result.text(), HasSubstr("sample 18; 1 of 20 beyond"));
 }
 
 TEST_F(DataCheckTest, WhereTimeIsShortTheSamplesThatStandOutAreSolvedAgain) {
@@ -84,10 +84,10 @@ TEST_F(DataCheckTest, WhereTimeIsShortTheSamplesThatStandOutAreSolvedAgain) {
   data_.fields[444].select(0, 0) += 1e-2f;
   const CheckOptions hurry{.seconds = 0};
   const auto result = check(hurry);
-  EXPECT_LT(result.at("resolved"), 64 + 4 * 16 + 1);
-  EXPECT_EQ(result.at("worst")[0].at("sample"), 444);
+  EXPECT_LT(result.resolved, 64 + 4 * 16 + 1);
+  EXPECT_EQ(result.worst[0].sample, 444);
   EXPECT_THAT(failed_checks(result), Contains("worst distance to u*(a), relative"));
-  EXPECT_EQ(check({.all = true, .seconds = 0}).at("resolved"), 500);
+  EXPECT_EQ(check({.all = true, .seconds = 0}).resolved, 500);
 }
 
 TEST_F(DataCheckTest, ToleranceIsTheUsers) {
@@ -112,20 +112,20 @@ TEST_F(DataCheckTest, CoefficientsThatCannotBeSolvedFailAlone) {
   data_.fields[3][1][0][0] = -1;
   const auto result = check();
   EXPECT_THAT(failed_checks(result), Contains("worst distance to u*(a), relative"));
-  EXPECT_EQ(result.at("worst")[0].at("sample"), 3);
-  EXPECT_LT(result.at("worst")[1].at("severity"), 1);
-  EXPECT_THAT(format_check(result), HasSubstr("negative coefficients"));
+  EXPECT_EQ(result.worst[0].sample, 3);
+  EXPECT_LT(result.worst[1].severity, 1);
+  EXPECT_THAT(result.text(), HasSubstr("negative coefficients"));
 }
 
 TEST_F(DataCheckTest, AnotherSeedAndAnotherLaw) {
-  data_.description["first"] = 1;
+  data_.description.first = 1;
   EXPECT_THAT(failures(), ElementsAre("coefficients other than those of seed 2"));
   data_ = make_dataset(pde_, 2, 0, 200);
   data_.fields.select(1, 2) *= 0.5;
   pde_.solution(data_.fields).copy_(pde_.solve(pde_.coefficients(data_.fields).to(torch::kFloat64), {}, nullptr));
   const std::string law = "s: mean, |z| against the law";
   EXPECT_THAT(failures(), Contains(law));
-  data_.description.erase("law");  // own data of another law: no reason to fail
+  data_.description.law.clear();  // own data of another law: no reason to fail
   EXPECT_THAT(failures(), ElementsAre());
 }
 
@@ -152,13 +152,31 @@ TEST_F(DataCheckTest, AFrontOnAGridPointMayLieOnEitherSide) {
   while (high - low > 1e-7) (wet((low + high) / 2) ? low : high) = (low + high) / 2;
   data.fields[2][0].copy_(solution(low)[0][0]);
   data.fields[2][1].fill_(high);
-  data.description.erase("law");
+  data.description.law.clear();
   const auto result = check_dataset(data, *stefan);
-  EXPECT_TRUE(result.at("pass").get<bool>()) << format_check(result);
+  EXPECT_TRUE(result.pass()) << result.text();
+}
+
+TEST_F(DataCheckTest, JsonHasTheSame) {
+  const auto result = check_dataset(data_, pde_);
+  const auto j = result.to_json();
+  EXPECT_EQ(j.at("pass"), true);
+  EXPECT_EQ(j.at("channels")[1], (json{{"name", "a"},
+                                       {"min", 1.0},
+                                       {"max", 3.0},
+                                       {"mean", result.statistics[1].mean},
+                                       {"std", result.statistics[1].std}}));
+  EXPECT_EQ(j.at("checks").size(), result.checks.size());
+  EXPECT_EQ(j.at("checks")[0].at("limit"), 0.0);
+  EXPECT_EQ(j.at("worst")[0].at("sample"), result.worst[0].sample);
+  CheckReport fitted;
+  fitted.checks = {{.name = "k", .value = 0.1, .limit = {}, .note = {}, .constant = {{1.1, 0.2, 1.0}}}};
+  EXPECT_EQ(fitted.to_json().at("checks")[0].at("standard_error"), 0.2);
+  EXPECT_TRUE(fitted.to_json().at("checks")[0].at("limit").is_null());
 }
 
 TEST_F(DataCheckTest, TableIsAligned) {
-  const auto text = format_check(check());
+  const auto text = check().text();
   EXPECT_THAT(text, HasSubstr("channel             min          max         mean          std\n"));
   EXPECT_THAT(text, HasSubstr("non-finite values                                         0            0  ok"));
   EXPECT_THAT(text, ::testing::EndsWith("20 samples, 20 solved again: ok\n"));

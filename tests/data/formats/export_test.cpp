@@ -12,7 +12,7 @@ using testing::TempDir;
 
 Dataset dataset_of(const std::string& pde, const std::vector<std::string>& channels,
                    const std::vector<Tensor>& fields) {
-  return {{{"pde", pde}, {"parameters", json::object()}}, channels, torch::stack(fields, 1)};
+  return {{.pde = pde, .parameters = json::object()}, channels, torch::stack(fields, 1)};
 }
 
 Dataset darcy() { return dataset_of("darcy", {"u", "a"}, {field(1, {3, 16, 16}), field(2, {3, 16, 16})}); }
@@ -44,7 +44,7 @@ TEST(Export, EveryFormatIsReadBack) {
       {ExportFormat::well, "x.hdf5", "well"}};
   for (const auto& data : {darcy(), burgers(), navier_stokes()})
     for (const auto& [format, name, preset] : formats) {
-      SCOPED_TRACE(data.description.dump() + name);
+      SCOPED_TRACE(data.description.pde + " " + name);
       export_dataset(dir / name, data, format, torch::kFloat64);
       const auto back = import_again(dir / name, preset);
       EXPECT_EQ(back.channels, data.channels);
