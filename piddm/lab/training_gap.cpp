@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 namespace {
 
 struct Options {
-  int64_t seed = 0;
+  uint64_t seed = 0;
   int64_t seeds = 3;
   int64_t windows = 30;
   PidmOptions pidm{.lambda = 10};
@@ -100,7 +100,7 @@ class TrainingGap {
   /// The rows of one training. The plain one records the residual too, with no weight.
   std::vector<json> train_step(const std::string& arm, int64_t k, const StepResult& data) {
     auto experiment = o_.experiment;
-    experiment.seed = o_.seed + k;
+    experiment.seed = o_.seed + static_cast<uint64_t>(k);
     experiment.pidm = o_.pidm;
     experiment.pidm.watch = true;
     if (arm == "plain") experiment.pidm.lambda = 0;
@@ -153,8 +153,8 @@ class TrainingGap {
 json run(const json& settings, const fs::path& out, torch::Device device) {
   Options o;
   read_fields(settings, o);
-  require<UsageError>(o.seed >= 0 && o.seeds >= 1 && o.windows >= 1,
-                      "figure-training-gap: seeds and windows must be at least 1, seed not negative");
+  require<UsageError>(o.seeds >= 1 && o.windows >= 1,
+                      "figure-training-gap: seeds and windows must be at least 1");
   require<UsageError>(
       o.experiment.train.steps / o.experiment.train.log_every >= o.windows,
       "figure-training-gap: {} windows need as many recorded iterations; lower experiment.train.log_every", o.windows);

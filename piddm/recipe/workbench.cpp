@@ -81,7 +81,7 @@ StepResult Workbench::data_step(const std::string& name, const Experiment& exper
       name + " " + experiment.pde.name, settings, {},
       [&](const fs::path& folder) {
         const auto data =
-            make_dataset(*make_pde(experiment.pde), static_cast<uint64_t>(experiment.data.seed), first, n);
+            make_dataset(*make_pde(experiment.pde), experiment.data.seed, first, n);
         write_safetensors(folder / "mean.safetensors", {{"mean", data.fields.to(torch::kFloat64).mean(0)}});
         save_dataset(folder / "data.npz", data);
       },
@@ -117,7 +117,7 @@ Workbench::Trained Workbench::teacher_of_age(const Experiment& experiment, int64
 }
 
 Workbench::Trained Workbench::student_step(const Entry& entry) {
-  const auto experiment = with_own_objective(entry.experiment);
+  const auto& experiment = entry.experiment;
   const auto teacher = teacher_of_age(experiment, entry.teacher_age);
   json settings = {{"seed", experiment.seed}, {"distill", write_fields(experiment.distill)}};
   if (entry.teacher_age > 0) settings["teacher_age"] = entry.teacher_age;
@@ -204,7 +204,7 @@ StepResult Workbench::entry_step(const Entry& entry) {
 }
 
 json Workbench::generated(const Entry& entry, const Model& model, TensorMap& kept) {
-  const auto seed = static_cast<uint64_t>(entry.experiment.seed);
+  const auto seed = entry.experiment.seed;
   const auto used = entry.grid > 0 ? on_grid(model, entry.grid) : model;
   auto samples = make_method(method_of(entry), Task::generate, used, options_of(entry))->generate(0, entry.count, seed);
   const json decoding = entry.decode ? decode_samples(samples, *used.pde) : json::object();
@@ -215,7 +215,7 @@ json Workbench::generated(const Entry& entry, const Model& model, TensorMap& kep
 }
 
 json Workbench::solved(const Entry& entry, const Model& model, TensorMap& kept) {
-  const auto seed = static_cast<uint64_t>(entry.experiment.seed);
+  const auto seed = entry.experiment.seed;
   const auto truth = held_out(entry.experiment).narrow(0, 0, entry.count);
   const auto observation = observe(entry.task, truth, *model.pde, seed);
   const auto method = make_method(method_of(entry), entry.task, model, options_of(entry));
@@ -266,7 +266,7 @@ TensorMap Workbench::fields(const Entry& entry) {
 }
 
 json Workbench::floor(const Experiment& experiment, int64_t n) {
-  const auto seed = static_cast<uint64_t>(experiment.seed);
+  const auto seed = experiment.seed;
   std::vector<StepResult> inputs = {held_out_step(experiment)};
   if (const auto found = features_.find(experiment.pde.name); found != features_.end())
     inputs.push_back(teacher_step(found->second, false).step);

@@ -74,8 +74,8 @@ class Comparison {
   uint64_t seed() const { return static_cast<uint64_t>(options_.seed); }
 
   void prepare_judge() {
-    const auto experiment = parse_experiment(any().provenance.value("experiment", json::object()));
-    const auto data_seed = static_cast<uint64_t>(experiment.data.seed);
+    const auto experiment = parse_experiment(any().provenance.value("experiment", json::object()), FormerKeys::accept);
+    const auto data_seed = experiment.data.seed;
     const auto& pde = *any().pde;
     held_out_ = pde.sample(data_seed, kHeldOutFirst, std::max(options_.held_out, options_.cases)).to(torch::kFloat32);
     const auto train = pde.sample(data_seed, 0, std::min(experiment.data.n, kMeanFieldSamples));

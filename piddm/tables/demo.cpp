@@ -84,7 +84,7 @@ class Demo {
     const json settings = {
         {"pde", write_fields(experiment_.pde)}, {"seed", experiment_.data.seed}, {"first", first}, {"n", n}};
     return recipe_.step(name, settings, {}, [&](const fs::path& folder) {
-      save_dataset(folder / "data.npz", make_dataset(*pde_, static_cast<uint64_t>(experiment_.data.seed), first, n));
+      save_dataset(folder / "data.npz", make_dataset(*pde_, experiment_.data.seed, first, n));
     });
   }
 
@@ -97,9 +97,8 @@ class Demo {
     });
   }
 
-  StepResult student_step(const std::string& name, const Experiment& asked, const StepResult& teacher,
+  StepResult student_step(const std::string& name, const Experiment& experiment, const StepResult& teacher,
                           const fs::path& pairs) {
-    const auto experiment = with_own_objective(asked);
     json settings = {{"seed", experiment.seed}, {"distill", write_fields(experiment.distill)}};
     return recipe_.step(name, settings, {teacher}, [&](const fs::path& folder) {
       distill_student(experiment, load_model(teacher.folder, device_), folder, pairs, true, name);
@@ -120,9 +119,8 @@ class Demo {
                            {"solved", options_.solved}};
     const auto result = recipe_.step("samples " + name, settings, {trained}, [&](const fs::path& folder) {
       const auto model = load_model(trained.folder, device_);
-      auto samples = method_registry()
-                         .at(default_method(model))(model, method)
-                         ->generate(0, options_.samples, static_cast<uint64_t>(experiment_.seed));
+      auto samples =
+          method_registry().at(default_method(model))(model, method)->generate(0, options_.samples, experiment_.seed);
       const json report = decode ? decode_samples(samples, *pde_) : json();
       json metrics = judge_->samples(samples);
       if (decode)
@@ -144,10 +142,9 @@ class Demo {
         {"cases", options_.cases}, {"seed", experiment_.seed}, {"solve", write_fields(experiment_.solve)}};
     const auto result = recipe_.step("task " + name, settings, {student, held_out}, [&](const fs::path& folder) {
       const auto truth = load_dataset(held_out.folder / "data.npz").fields.narrow(0, 0, options_.cases);
-      const auto observation = observe(task, truth, *pde_, static_cast<uint64_t>(experiment_.seed));
+      const auto observation = observe(task, truth, *pde_, experiment_.seed);
       const auto model = load_model(student.folder, device_);
-      const auto solved =
-          PiddmMethod(model, experiment_.solve).solve(observation, static_cast<uint64_t>(experiment_.seed));
+      const auto solved = PiddmMethod(model, experiment_.solve).solve(observation, experiment_.seed);
       write_safetensors(folder / "solved.safetensors", {{"x", solved.x}, {"truth", truth}, {"mask", observation.mask}});
       write_file_atomically(folder / "metrics.json", judge_->task(solved, truth, observation).dump(2) + "\n");
     });
@@ -158,9 +155,8 @@ class Demo {
   json floor_step(const StepResult& held_out) {
     const auto result = recipe_.step(
         "floor", {{"n", options_.samples}, {"seed", experiment_.seed}}, {held_out}, [&](const fs::path& folder) {
-          write_file_atomically(
-              folder / "metrics.json",
-              judge_->floor(options_.samples, static_cast<uint64_t>(experiment_.seed)).dump(2) + "\n");
+          write_file_atomically(folder / "metrics.json",
+                                judge_->floor(options_.samples, experiment_.seed).dump(2) + "\n");
         });
     return read_json(result.folder / "metrics.json");
   }

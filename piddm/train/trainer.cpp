@@ -21,18 +21,9 @@ namespace {
 
 const std::string kObjectivePart = "objective-";  // before the names of its parts in a checkpoint
 
-void check_options(const TrainOptions& o) {
-  require<UsageError>(o.steps >= 1, "train.steps: must be at least 1, got {}", o.steps);
-  require<UsageError>(o.batch >= 1, "train.batch: must be at least 1, got {}", o.batch);
-  require<UsageError>(o.adam.lr > 0, "train.adam.lr: must be positive, got {}", o.adam.lr);
-  require<UsageError>(o.adam.ema >= 0 && o.adam.ema < 1, "train.adam.ema: must be in [0,1), got {}", o.adam.ema);
-  require<UsageError>(o.warmup > 0 && o.warmup < 1, "train.warmup: must be between 0 and 1, got {}", o.warmup);
-  require<UsageError>(o.log_every >= 1 && o.checkpoint_every >= 1,
-                      "train: log_every and checkpoint_every must be at least 1");
-  for (const int64_t step : o.snapshots)
-    require<UsageError>(step >= 1 && step <= o.steps, "train.snapshots: must be between 1 and train.steps = {}, got {}",
-                        o.steps, step);
-}
+constexpr double kRise = 0.2;               // share of the steps in which one_cycle rises
+constexpr double kLeastImprovement = 1e-3;  // relative gain that counts
+constexpr int kKeptCheckpoints = 2;
 
 class Trainer {
  public:
@@ -45,7 +36,7 @@ class Trainer {
         snapshot_(snapshot),
         precision_(network, options.precision),
         adam_(network, options.adam),
-        store_(run.checkpoints(static_cast<int>(options.keep_checkpoints))) {
+        store_(run.checkpoints(kKeptCheckpoints)) {
     restore();
     if (adam_.fits_gpu_step()) gpu_.emplace(objective, adam_, options.graph);
   }
@@ -172,7 +163,7 @@ class Trainer {
     if (!value) return;
     if (!std::isfinite(*value)) fail("the held-out loss");
     run_.append_metrics({{"step", step_}, {"held_out", *value}});
-    if (best_.empty() || *value < best_value_ * (1 - options_.min_improvement)) {
+    if (best_.empty() || *value < best_value_ * (1 - kLeastImprovement)) {
       best_value_ = *value;
       best_step_ = step_;
       best_ = adam_.ema();
@@ -270,19 +261,33 @@ class Trainer {
 
 }  // namespace
 
+TrainOptions TrainOptions::continued_with(const TrainOptions& later) const {
+  auto out = later;
+  out.batch = batch;
+  out.schedule = schedule;
+  return out;
+}
+
+void check_training(const TrainOptions& options, const std::string& path) {
+  check_bounds(options, path);
+  for (const int64_t step : options.snapshots)
+    require<UsageError>(step <= options.steps, "{}.snapshots: must be between 1 and {}.steps = {}, got {}", path, path,
+                        options.steps, step);
+}
+
 double learning_rate(const TrainOptions& o, int64_t step) {
   if (o.schedule == ScheduleKind::constant) return o.adam.lr;
   const auto cosine = [](double from, double to, double share) {
     return to + (from - to) * 0.5 * (1 + std::cos(std::numbers::pi * share));
   };
-  const double peak = o.warmup * static_cast<double>(o.steps), s = static_cast<double>(step);
+  const double peak = kRise * static_cast<double>(o.steps), s = static_cast<double>(step);
   if (s < peak) return cosine(o.adam.lr / 25, o.adam.lr, s / peak);
   return cosine(o.adam.lr, o.adam.lr / 1e4, (s - peak) / (static_cast<double>(o.steps) - peak));
 }
 
 TrainSummary train(torch::nn::Module& network, Objective& objective, const TrainOptions& options, RunFolder& run,
                    const std::string& label, const SnapshotWriter& snapshot) {
-  check_options(options);
+  check_training(options, "train");
   require<UsageError>(options.snapshots.empty() || snapshot, "train.snapshots: this training keeps none");
   return Trainer(network, objective, options, run, snapshot).run(label);
 }

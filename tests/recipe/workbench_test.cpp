@@ -87,7 +87,6 @@ TEST_F(WorkbenchTest, ATeacherStoppedHalfWayContinues) {
   auto entry = teacher();
   entry.experiment.train.snapshots = {3};
   entry.experiment.train.checkpoint_every = 1;
-  entry.experiment.train.keep_checkpoints = 0;
   auto planned = bench(Recipe::Mode::plan), unbroken = bench_in("unbroken"), run = bench();
   planned.result(entry);
   const auto plan = planned.recipe().plan();
