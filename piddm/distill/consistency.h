@@ -4,8 +4,9 @@
 //
 //   f(x, t) = x + w(t) (E[x_0|x, t] - x),   w = (1 - (sigma_0/sigma)^2) / (1 - (sigma_0/sigma_1)^2)
 //
-// with sigma_0 = sigma(t_end), sigma_1 = sigma(1) and E the clean estimate of the network: f(x, t_end) = x whatever the network says (the boundary condition), and
-// f(e, 1) is the student without its heads. On N equal intervals t_0 = t_end < ... < t_N = 1,
+// with sigma_0 = sigma(t_end), sigma_1 = sigma(1) and E the clean estimate of the network: f(x, t_end) = x whatever the
+// network says (the boundary condition), and f(e, 1) is the student without its heads. On N equal intervals
+// t_0 = t_end < ... < t_N = 1,
 //
 //   match = 1/2 dist(f(x, t_i), sg f'(x', t_{i-1}))_{0<i<N} + 1/2 dist(d(e), sg f'(e', t_{N-1}))
 //

@@ -29,8 +29,8 @@
 // the coefficients then comes from the teacher alone. Where u = 0 solves the equation (Heat, Stokes) u shrinks instead,
 // so it is off by default.
 //
-// lambda, boundary and error rise linearly from 0 over the first `physics_ramp` steps: at full weight before the student
-// tracks the teacher, trivial fields of low residual win.
+// lambda, boundary and error rise linearly from 0 over the first `physics_ramp` steps: at full weight before the
+// student tracks the teacher, trivial fields of low residual win.
 //
 // residual_target > 0 divides the residual by its running mean (weighting.h), gradients = "project" removes the
 // conflict between match and physics (conflict_free.h).

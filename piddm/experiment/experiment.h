@@ -58,8 +58,8 @@ struct Experiment {
 /// Number of the first held-out sample: far from the training samples in the same stream.
 constexpr int64_t kHeldOutFirst = 1'000'000;
 
-/// A config, read strictly: a UsageError names what is unknown or wrong, before any work starts. With FormerKeys::accept
-/// one that was stored with a run or a model, perhaps by an earlier version.
+/// A config, read strictly: a UsageError names what is unknown or wrong, before any work starts. With
+/// FormerKeys::accept one that was stored with a run or a model, perhaps by an earlier version.
 Experiment parse_experiment(const json& config, FormerKeys policy = FormerKeys::refuse);
 
 /// The experiment with settings "key=value" on top.

@@ -1,9 +1,9 @@
 #pragma once
 // Opening the folder of a training run, new or to be continued, without mistaking one run for another.
 //
-// RUN/origin.json is a RunOrigin: what the run was begun from. A run is only continued from the same origin and with the
-// same settings, but for those of its training that may change (TrainOptions::continued_with); these are stored again
-// and named in the log.
+// RUN/origin.json is a RunOrigin: what the run was begun from. A run is only continued from the same origin and with
+// the same settings, but for those of its training that may change (TrainOptions::continued_with); these are stored
+// again and named in the log.
 
 #include <string>
 #include <utility>

@@ -9,7 +9,8 @@
 //
 // w_t        constant: 1 (the paper's reading, lambda_train).  sigma: 1 / (2 Sigma_t), upstream's, with lambda = 1e-3
 //            there. Sigma_t is the variance of x_s given x_t and x_0 for s = t - 1/100, one step of upstream's 100:
-//            Sigma_t = (sigma_s/sigma_t)^2 (sigma_t^2 - (alpha_t/alpha_s)^2 sigma_s^2); below t = 2/100 its value there.
+//            Sigma_t = (sigma_s/sigma_t)^2 (sigma_t^2 - (alpha_t/alpha_s)^2 sigma_s^2); below t = 2/100 its value at
+//            2/100.
 // x0^        mean: clean estimate of v(x_t, t).  sample: a deterministic (DDIM) step from t to 1/100, then the clean
 //            estimate there: 2 evaluations with their gradients.
 

@@ -19,11 +19,32 @@ namespace piddm {
 
 namespace {
 
+const std::string kBestPart = "best";             // weights of the best step in a checkpoint
 const std::string kObjectivePart = "objective-";  // before the names of its parts in a checkpoint
 
 constexpr double kRise = 0.2;               // share of the steps in which one_cycle rises
 constexpr double kLeastImprovement = 1e-3;  // relative gain that counts
 constexpr int kKeptCheckpoints = 2;
+
+/// What a checkpoint keeps of the loop itself.
+struct LoopState {
+  double seconds = 0, last_loss = 0;
+  bool stopped = false;
+  double best_value = 0;
+  int64_t best_step = 0, without_gain = 0;
+  int threads = at::get_num_threads();
+
+  template <class V>
+  void fields(V&& f) {
+    f("seconds", seconds, "of training so far");
+    f("last_loss", last_loss, "loss of the last step");
+    f("stopped", stopped, "whether training stopped early");
+    f("best_value", best_value, "lowest held-out loss");
+    f("best_step", best_step, "and its step");
+    f("without_gain", without_gain, "looks since then");
+    f("threads", threads, "of the process that trained");
+  }
+};
 
 class Trainer {
  public:
@@ -43,7 +64,7 @@ class Trainer {
 
   TrainSummary run(const std::string& label) {
     Progress progress(label, options_.steps, step_);
-    while (step_ < options_.steps && !stopped_) {
+    while (step_ < options_.steps && !loop_.stopped) {
       if (interrupt_requested()) stop_for_signal();
       one_step(progress);
     }
@@ -55,7 +76,9 @@ class Trainer {
  private:
   using Clock = std::chrono::steady_clock;
 
-  TrainSummary summary() const { return {step_, best_.empty() ? step_ : best_step_, seconds_, last_loss_, stopped_}; }
+  TrainSummary summary() const {
+    return {step_, best_.empty() ? step_ : loop_.best_step, loop_.seconds, loop_.last_loss, loop_.stopped};
+  }
 
   bool due(int64_t every) const { return every > 0 && step_ % every == 0; }
 
@@ -73,13 +96,13 @@ class Trainer {
       stop_for_signal();
     }
     ++step_;
-    seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
+    loop_.seconds += std::chrono::duration<double>(Clock::now() - begin).count();
     if (objective_.keeps_state()) advance_objective();
 
     const bool recorded = due(options_.log_every) || step_ == options_.steps;
     if (recorded || step_ == 1) read_values();
     if (recorded) record(lr);
-    progress.advance(1, fmt::format("loss {:.4g}", last_loss_));
+    progress.advance(1, fmt::format("loss {:.4g}", loop_.last_loss));
     if (std::count(options_.snapshots.begin(), options_.snapshots.end(), step_) > 0) take_snapshot();
     if (due(options_.validate_every)) validate();
     if (due(options_.checkpoint_every)) save();
@@ -107,7 +130,7 @@ class Trainer {
 
   void step_on_host(double lr) {
     values_ = differentiate();
-    last_loss_ = values_.loss;
+    loop_.last_loss = values_.loss;
     adam_.step(step_ + 1, lr, values_.gradient_norm);
   }
 
@@ -116,7 +139,7 @@ class Trainer {
     read_values();
     const auto begin = Clock::now();
     objective_.advance(step_ - 1);
-    seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
+    loop_.seconds += std::chrono::duration<double>(Clock::now() - begin).count();
   }
 
   /// Waits for the GPU, if there is anything to wait for; fails if a step since the last call was not finite.
@@ -125,10 +148,10 @@ class Trainer {
     const auto begin = Clock::now();
     unread_ = false;
     const auto failed = gpu_->failed();
-    seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
+    loop_.seconds += std::chrono::duration<double>(Clock::now() - begin).count();
     if (failed) fail_again(*failed);
     values_ = gpu_->values();
-    last_loss_ = values_.loss;
+    loop_.last_loss = values_.loss;
   }
 
   /// The weights are still those before step `step`: doing it once more tells what was not finite.
@@ -140,11 +163,9 @@ class Trainer {
   }
 
   void record(double lr) {
-    json row = {{"step", step_}, {"loss", last_loss_}};
+    json row = {{"step", step_}, {"loss", loop_.last_loss}};
     for (const auto& [name, value] : values_.terms) row[name] = value;
-    row["lr"] = lr;
-    row["gradient_norm"] = values_.gradient_norm;
-    row["seconds"] = seconds_;
+    row.update({{"lr", lr}, {"gradient_norm", values_.gradient_norm}, {"seconds", loop_.seconds}});
     run_.append_metrics(row);
   }
 
@@ -163,13 +184,13 @@ class Trainer {
     if (!value) return;
     if (!std::isfinite(*value)) fail("the held-out loss");
     run_.append_metrics({{"step", step_}, {"held_out", *value}});
-    if (best_.empty() || *value < best_value_ * (1 - kLeastImprovement)) {
-      best_value_ = *value;
-      best_step_ = step_;
+    if (best_.empty() || *value < loop_.best_value * (1 - kLeastImprovement)) {
+      loop_.best_value = *value;
+      loop_.best_step = step_;
       best_ = adam_.ema();
-      without_gain_ = 0;
-    } else if (options_.patience > 0 && ++without_gain_ >= options_.patience) {
-      stopped_ = true;
+      loop_.without_gain = 0;
+    } else if (options_.patience > 0 && ++loop_.without_gain >= options_.patience) {
+      loop_.stopped = true;
     }
   }
 
@@ -196,15 +217,9 @@ class Trainer {
     read_values();
     if (step_ == saved_) return;
     Checkpoint checkpoint{step_, adam_.state(), {}};
-    if (!best_.empty()) checkpoint.parts["best"] = best_;
+    if (!best_.empty()) checkpoint.parts[kBestPart] = best_;
     for (const auto& [name, part] : objective_.state()) checkpoint.parts[kObjectivePart + name] = part;
-    checkpoint.state = {{"seconds", seconds_},
-                        {"last_loss", last_loss_},
-                        {"stopped", stopped_},
-                        {"best_value", best_value_},
-                        {"best_step", best_step_},
-                        {"without_gain", without_gain_},
-                        {"threads", at::get_num_threads()}};
+    checkpoint.state = write_fields(loop_);
     store_.save(checkpoint);
     saved_ = step_;
   }
@@ -215,19 +230,15 @@ class Trainer {
     const auto checkpoint = store_.load(*latest);
     adam_.load(checkpoint.parts);
     load_objective(checkpoint.parts);
-    const auto& state = checkpoint.state;
     step_ = saved_ = checkpoint.step;
-    seconds_ = state.at("seconds");
-    last_loss_ = state.at("last_loss");
-    stopped_ = state.at("stopped");
-    best_value_ = state.at("best_value");
-    best_step_ = state.at("best_step");
-    without_gain_ = state.at("without_gain");
-    if (checkpoint.parts.count("best")) best_ = checkpoint.parts.at("best");
-    if (state.at("threads") != at::get_num_threads())
+    if (const auto best = checkpoint.parts.find(kBestPart); best != checkpoint.parts.end()) best_ = best->second;
+    read_fields(checkpoint.state, loop_, "checkpoint");
+    if (const int now = at::get_num_threads(); loop_.threads != now) {
       spdlog::warn(
           "this run was begun with {} thread(s) and continues with {}: the result will differ in the last bits",
-          state.at("threads").get<int>(), at::get_num_threads());
+          loop_.threads, now);
+      loop_.threads = now;
+    }
     run_.truncate_metrics(step_);
   }
 
@@ -253,9 +264,8 @@ class Trainer {
   bool unread_ = false;  ///< whether the GPU has made steps that nobody has looked at
   StepValues values_;
 
-  int64_t step_ = 0, saved_ = -1, best_step_ = 0, without_gain_ = 0;
-  double seconds_ = 0, last_loss_ = 0, best_value_ = 0;
-  bool stopped_ = false;
+  int64_t step_ = 0, saved_ = -1;
+  LoopState loop_;
   TensorMap best_;
 };
 

@@ -20,8 +20,8 @@
 
 namespace piddm {
 
-/// constant: lr throughout. one_cycle: cosine from lr/25 up to lr over the first fifth of the steps, then cosine down to
-/// lr/10000.
+/// constant: lr throughout. one_cycle: cosine from lr/25 up to lr over the first fifth of the steps, then cosine down
+/// to lr/10000.
 enum class ScheduleKind { one_cycle, constant };
 inline std::vector<std::string> enum_names(ScheduleKind) { return {"one_cycle", "constant"}; }
 
