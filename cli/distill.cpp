@@ -1,7 +1,6 @@
 #include <fmt/ranges.h>
 
 #include "cli/command.h"
-#include "piddm/core/config.h"
 #include "piddm/experiment/experiment.h"
 
 namespace piddm::cli {
@@ -16,36 +15,37 @@ struct DistillArguments {
   bool resume = false, seeded = false;
 };
 
-void check_preset(const DistillArguments& o, const Model& teacher) {
-  if (o.preset.empty()) return;
-  const auto pde = load_config(o.preset).value("pde", json::object()).value("name", teacher.pde->name());
-  require<UsageError>(pde == teacher.pde->name(), "--preset {}: of {}, but the teacher is of {}", o.preset, pde,
-                      teacher.pde->name());
+DistillOptions of_preset(const std::string& preset, const Model& teacher) {
+  const auto experiment = load_experiment(preset, {});
+  require<UsageError>(experiment.pde.name == teacher.pde->name(), "--preset {}: of {}, but the teacher is of {}",
+                      preset, experiment.pde.name, teacher.pde->name());
+  return experiment.distill;
 }
 
 // The teacher's experiment, or that of the run to be continued, with the distillation of a preset, with settings.
-json config_of(const Context& context, const DistillArguments& o, const Model& teacher) {
-  check_preset(o, teacher);
-  json config = o.resume && RunFolder::exists(o.out) ? RunFolder::read_config(o.out)
-                                                     : teacher.provenance.value("experiment", json::object());
-  if (!o.preset.empty()) config["distill"] = load_config(o.preset).value("distill", json::object());
-  config["pde"] = write_fields(teacher.pde->options());
-  if (o.seeded) config["seed"] = context.seed;
-  if (!o.objective.empty()) config["distill"]["objective"] = o.objective;
-  for (const auto& setting : o.settings) apply_setting(config, setting);
-  if (o.physics == "off")
-    for (const char* weight : {"lambda", "boundary", "error"}) config["distill"]["loss"][weight] = 0.0;
-  return config;
+Experiment experiment_of(const Context& context, const DistillArguments& o, const Model& teacher) {
+  const bool continued = o.resume && RunFolder::exists(o.out);
+  auto experiment = parse_experiment(
+      continued ? RunFolder::read_config(o.out) : teacher.provenance.value("experiment", json::object()),
+      FormerKeys::accept);
+  if (!o.preset.empty()) experiment.distill = of_preset(o.preset, teacher);
+  experiment.pde = teacher.pde->options();
+  if (o.seeded) experiment.seed = context.seed;
+  if (!o.objective.empty() && o.objective != experiment.distill.objective) experiment.distill.choose(o.objective);
+  experiment = with_settings(experiment, o.settings);
+  auto& loss = experiment.distill.loss;
+  if (o.physics == "off") loss.lambda = loss.boundary = loss.error = 0;
+  return experiment;
 }
 
 void check_physics(const DistillArguments& o, const StudentLossOptions& loss) {
-  require<UsageError>(o.physics != "on" || loss.lambda > 0 || loss.boundary > 0 || loss.error > 0,
+  require<UsageError>(o.physics != "on" || loss.physics(),
                       "--physics on: distill.loss.lambda is 0; give it a weight with --set distill.loss.lambda=10");
 }
 
 void distill(const Context& context, const DistillArguments& o) {
   const auto teacher = load_model(o.teacher, context.device());
-  const auto experiment = parse_experiment(config_of(context, o, teacher));
+  const auto experiment = experiment_of(context, o, teacher);
   check_physics(o, experiment.distill.loss);
   check_output(o.out, {});
   const fs::path pairs = o.pairs.empty() ? fs::path(o.out) / "pairs" : fs::path(o.pairs);
@@ -57,6 +57,8 @@ void distill(const Context& context, const DistillArguments& o) {
 }  // namespace
 
 void add_distill(CLI::App& app, Context& context) {
+  std::vector<std::string> objectives;
+  for (const auto& card : objective_cards()) objectives.push_back(card.name);
   auto* command =
       add_command(app, context, "distill", "Distil a one-step student under the PDE residual of its own samples");
   auto o = std::make_shared<DistillArguments>();
@@ -64,7 +66,7 @@ void add_distill(CLI::App& app, Context& context) {
   command->add_option("--preset", o->preset,
                       "take the distillation from this preset or .toml file; default: the teacher's own");
   command->add_option("--objective", o->objective,
-                      fmt::format("how: {}; default: the preset's", fmt::join(objective_registry().names(), ", ")));
+                      fmt::format("how: {}; default: the preset's", fmt::join(objectives, ", ")));
   command
       ->add_option("--physics", o->physics,
                    "on or off: with or without the PDE residual of the student's samples; default: the preset's")

@@ -1,5 +1,4 @@
 #include "cli/command.h"
-#include "piddm/core/config.h"
 #include "piddm/experiment/run_origin.h"
 #include "piddm/model/network_registry.h"
 
@@ -16,16 +15,17 @@ struct TrainArguments {
 Experiment experiment_of(const Context& context, const TrainArguments& o) {
   require<UsageError>(!o.preset.empty() || RunFolder::exists(o.out),
                       "{}: no run here to continue; name a preset to begin one", o.out);
-  json config = o.preset.empty() ? RunFolder::read_config(o.out) : load_config(o.preset);
-  if (!o.data.empty()) config["data"]["path"] = o.data;
-  if (o.seeded) config["seed"] = context.seed;
-  for (const auto& setting : o.settings) apply_setting(config, setting);
-  return parse_experiment(config);
+  auto experiment = o.preset.empty() ? parse_experiment(RunFolder::read_config(o.out), FormerKeys::accept)
+                                     : load_experiment(o.preset, {});
+  if (!o.data.empty()) experiment.data.path = o.data;
+  if (o.seeded) experiment.seed = context.seed;
+  return with_settings(experiment, o.settings);
 }
 
 void train(const Context& context, const TrainArguments& o) {
   if (o.keys) {
-    context.print(write_fields(Experiment{}), describe_fields<Experiment>() + describe_networks("model"));
+    context.print(write_fields(Experiment{}),
+                  describe_fields<Experiment>() + describe_objectives("distill") + describe_networks("model"));
     return;
   }
   require<UsageError>(!o.preset.empty() || o.resume, "name a preset (`piddm list presets`) or a .toml file");
@@ -35,7 +35,7 @@ void train(const Context& context, const TrainArguments& o) {
   require<UsageError>(o.resume || !RunFolder::exists(o.out),
                       "{} already holds a run: continue it with --resume or choose another --out",
                       o.out);  // before data are generated
-  if (o.resume) check_continuation(o.out, "teacher", experiment);
+  if (o.resume) check_continued_teacher(o.out, experiment);
   const auto model = train_teacher(experiment, training_data(experiment), o.out, context.device(), o.resume);
   context.print({{"run", o.out}, {"model", o.out + "/model"}, {"provenance", model.provenance}},
                 fmt::format("teacher: {0}/model    curves: {0}/curves.png", o.out));

@@ -1,8 +1,9 @@
-# Writes generated/piddm_presets.inc: every configs/*.toml as a C++ raw string.
-file(GLOB _configs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/configs/*.toml)
+# Writes generated/piddm_presets.inc: every .toml file below configs/ as a C++ raw string, named by its path there.
+file(GLOB_RECURSE _configs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/configs/*.toml)
 set(_text "")
 foreach(_config IN LISTS _configs)
-  get_filename_component(_name ${_config} NAME_WE)
+  file(RELATIVE_PATH _name ${PROJECT_SOURCE_DIR}/configs ${_config})
+  string(REGEX REPLACE "\\.toml$" "" _name ${_name})
   file(READ ${_config} _body)
   string(APPEND _text "{\"${_name}\", \"\", R\"toml(${_body})toml\"},\n")
   set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${_config})

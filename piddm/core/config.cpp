@@ -85,10 +85,11 @@ json read_config_file(const std::string& name) {
 
 json read_preset(const std::string& name) {
   std::vector<std::string> names;
-  for (const auto& preset : presets()) {
-    if (preset.name == name) return parse_toml(preset.text, "preset " + name);
-    names.push_back(preset.name);
-  }
+  for (const auto* list : {&presets(), &preset_bases()})
+    for (const auto& preset : *list) {
+      if (preset.name == name) return parse_toml(preset.text, "preset " + name);
+      names.push_back(preset.name);
+    }
   throw UsageError("{} (a file must end in .toml)", unknown_name_message("preset", name, names));
 }
 

@@ -10,13 +10,16 @@
 namespace piddm {
 
 struct Preset {
-  std::string name;     ///< file name in configs/ without ".toml"
+  std::string name;     ///< path below configs/ without ".toml"
   std::string summary;  ///< its first comment line
   std::string text;     ///< the TOML itself
 };
 
 /// The presets compiled into the binary, one for each file of configs/.
 const std::vector<Preset>& presets();
+
+/// What presets are built on (`base = "base/32"`), the files of configs/base/: no experiments themselves.
+const std::vector<Preset>& preset_bases();
 
 /// TOML text to json; a syntax error is a UsageError with file and line. Dates and times are refused.
 json parse_toml(const std::string& text, const std::string& origin);

@@ -24,6 +24,12 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+/// "a.b" as "/a/b".
+std::string pointer_of(std::string key) {
+  std::replace(key.begin(), key.end(), '.', '/');
+  return "/" + key;
+}
+
 }  // namespace
 
 std::string nearest_name(std::string_view name, const std::vector<std::string>& candidates) {
@@ -62,14 +68,17 @@ void check_number(double value, const Bound& bound, const std::string& path) {
 
 json without_former_keys(json j, const std::vector<FormerKey>& former, const std::string& path, FormerKeys policy) {
   for (const auto& [key, now, why] : former) {
-    const auto found = j.find(key);
-    if (found == j.end()) continue;
+    const auto dot = key.rfind('.');
+    const auto table = json::json_pointer(dot == std::string::npos ? "" : pointer_of(key.substr(0, dot)));
+    const auto name = dot == std::string::npos ? key : key.substr(dot + 1);
+    if (!j.contains(table) || !j.at(table).contains(name)) continue;
     if (policy == FormerKeys::refuse) {
       if (now.empty()) throw UsageError("{} is gone: {}", join_path(path, key), why);
       throw UsageError("{} is now {}{}", join_path(path, key), join_path(path, now), why.empty() ? "" : ": " + why);
     }
-    if (!now.empty()) j[now] = *found;
-    j.erase(key);
+    const json value = j.at(table).at(name);
+    j.at(table).erase(name);
+    if (!now.empty()) j[now] = value;
   }
   return j;
 }

@@ -9,7 +9,8 @@
 // and from that one list come the strict reader with its bounds, the JSON writer and the help text. Members may be
 // bool, integers, double, std::string, an enum with an `enum_names(E)` overload, a std::vector of those, raw json, or
 // another struct with `fields`. Keys that a struct once had are listed in `static std::vector<FormerKey>
-// former_keys()`.
+// former_keys()`. A struct whose keys depend on one of its members may have `json own_keys(json table, path, policy)
+// const`, which takes out of a table what it accepts but does not use.
 
 #include <nlohmann/json.hpp>
 
@@ -37,8 +38,8 @@ constexpr Bound more_than(double low) { return {low, kNoBound, true}; }
 constexpr Bound between(double low, double high) { return {low, high}; }
 constexpr Bound from_to_below(double low, double high) { return {low, high, false, true}; }
 
-/// A key that an options struct once had: `now` has its value today, or is empty where there is nothing left to choose;
-/// `why` completes "KEY is gone: ...".
+/// A key that an options struct once had, "a.b" where it was in a nested table: `now` has its value today, or is empty
+/// where there is nothing left to choose; `why` completes "KEY is gone: ...".
 struct FormerKey {
   std::string key, now, why = "";
 };
@@ -74,6 +75,11 @@ concept HasFormerKeys = requires {
   T::former_keys();
 };
 
+template <class T>
+concept PicksItsKeys = requires(const T& t, json table, std::string path, FormerKeys policy) {
+  t.own_keys(table, path, policy);
+};
+
 [[noreturn]] void throw_wrong_type(const std::string& path, const char* expected, const json& got);
 std::string join_path(const std::string& path, const std::string& key);
 void check_number(double value, const Bound& bound, const std::string& path);
@@ -103,6 +109,7 @@ void read_struct(const json& given, T& value, const std::string& path, FormerKey
   if (!given.is_object()) throw_wrong_type(path, "a table", given);
   json j = given;
   if constexpr (HasFormerKeys<T>) j = without_former_keys(std::move(j), T::former_keys(), path, policy);
+  if constexpr (PicksItsKeys<T>) j = value.own_keys(std::move(j), path, policy);
   std::vector<std::string> known;
   value.fields([&](const char* name, auto& member, const auto&... about) {
     known.emplace_back(name);
@@ -142,6 +149,9 @@ void read_value(const json& j, T& value, const std::string& path, FormerKeys pol
     value = j.get<bool>();
   } else if constexpr (std::integral<T>) {
     if (!j.is_number_integer()) throw_wrong_type(path, "a whole number", j);
+    if constexpr (std::unsigned_integral<T>)
+      if (!j.is_number_unsigned() && j.get<int64_t>() < 0)
+        throw UsageError("{}: must not be negative, got {}", path, j.dump());
     value = j.get<T>();
   } else if constexpr (std::floating_point<T>) {
     if (!j.is_number()) throw_wrong_type(path, "a number", j);

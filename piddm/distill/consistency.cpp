@@ -27,10 +27,7 @@ Consistency::Consistency(const Student& student, const Model& model, const Model
       options_(options),
       draws_(model, seed, batch, 2),
       pool_(pairs, batch, seed) {
-  require<UsageError>(options.intervals >= 2, "distill.consistency.intervals: must be at least 2, got {}",
-                      options.intervals);
-  require<UsageError>(options.target_ema >= 0 && options.target_ema < 1,
-                      "distill.consistency.target_ema: must be in [0,1), got {}", options.target_ema);
+  check_bounds(options, "distill.consistency");
 }
 
 Tensor Consistency::map(Network& network, const Tensor& x, const Tensor& t) const {

@@ -2,11 +2,11 @@
 // Consistency distillation (Song et al. 2023): one map f takes every point of a trajectory of the teacher to the same
 // end.
 //
-//   f(x, t) = x + w(t) (E[x_0|x, t] - x),   w = (1 - (sigma_0/sigma)^2) / (1 - (sigma_0/sigma_1)^2),   sigma_0 =
-//                                           sigma(t_end), sigma_1 = sigma(1)
+//   f(x, t) = x + w(t) (E[x_0|x, t] - x),   w = (1 - (sigma_0/sigma)^2) / (1 - (sigma_0/sigma_1)^2)
 //
-// with E the clean estimate of the network: f(x, t_end) = x whatever the network says (the boundary condition), and
-// f(e, 1) is the student without its heads. On N equal intervals t_0 = t_end < ... < t_N = 1,
+// with sigma_0 = sigma(t_end), sigma_1 = sigma(1) and E the clean estimate of the network: f(x, t_end) = x whatever the
+// network says (the boundary condition), and f(e, 1) is the student without its heads. On N equal intervals
+// t_0 = t_end < ... < t_N = 1,
 //
 //   match = 1/2 dist(f(x, t_i), sg f'(x', t_{i-1}))_{0<i<N} + 1/2 dist(d(e), sg f'(e', t_{N-1}))
 //
@@ -23,13 +23,13 @@ namespace piddm {
 
 struct ConsistencyOptions {
   int64_t intervals = 20;
-  double target_ema = 0.95;
+  double target_ema = 0.95;  ///< decay of the target's weights per step; no key of a config
 
   template <class V>
   void fields(V&& f) {
-    f("intervals", intervals, "N: intervals of time between noise and data");
-    f("target_ema", target_ema, "decay of the target's weights a step");
+    f("intervals", intervals, at_least(2), "N: intervals of time between noise and data");
   }
+  static std::vector<FormerKey> former_keys() { return {{"target_ema", "", "always 0.95"}}; }
 };
 
 class Consistency : public StudentObjective {

@@ -30,7 +30,7 @@ void Critic::learn(int64_t k, const Tensor& x, const Tensor& e, const Tensor& t)
   }
   const double norm = adam_.gradient_norm();
   require<NumericsError>(std::isfinite(norm) && all_finite(last_loss_),
-                         "the critic's step {} is not finite; a smaller critic.lr usually helps", k);
+                         "the critic's step {} is not finite; a smaller critic_lr usually helps", k);
   adam_.step(k, options_.lr, norm);
 }
 
@@ -40,7 +40,7 @@ Tensor Critic::clean(const Tensor& x_t, const Tensor& t) const {
 }
 
 ObjectiveState Critic::state() const {
-  require<NumericsError>(all_finite(last_loss_), "the critic's loss is not finite; a smaller critic.lr usually helps");
+  require<NumericsError>(all_finite(last_loss_), "the critic's loss is not finite; a smaller critic_lr usually helps");
   ObjectiveState out{{kPrefix + "loss", {{"loss", last_loss_.to(torch::kCPU)}}}};
   for (const auto& [part, tensors] : adam_.state()) out[kPrefix + part] = tensors;
   return out;

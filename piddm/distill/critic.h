@@ -2,8 +2,9 @@
 // The critic of distribution matching: a velocity model of the law of the student's own samples, trained beside the
 // student by flow matching.
 //
-//   min ||v(x_t, t) - (alpha' x + sigma' e)||^2,   x_t = alpha x + sigma e,   x a sample of the student, without
-//                                                  gradient
+//   min ||v(x_t, t) - (alpha' x + sigma' e)||^2,   x_t = alpha x + sigma e
+//
+// with x a sample of the student, without gradient.
 
 #include "piddm/model/model.h"
 #include "piddm/train/adam.h"

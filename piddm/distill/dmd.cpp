@@ -1,10 +1,13 @@
 #include "piddm/distill/dmd.h"
 
+#include "piddm/process/time_grid.h"
+
 namespace piddm {
 
 namespace {
 
-constexpr double kLeastSize = 1e-6;  // of the mean distance to the teacher's estimate, in network units
+constexpr double kLeastSize = 1e-6;             // of the mean distance to the teacher's estimate, in network units
+constexpr double kFirst = 0.02, kLast = 0.998;  // share of the time span between which times are drawn
 
 }  // namespace
 
@@ -12,23 +15,17 @@ Dmd::Dmd(const Student& student, const Model& model, const Model& teacher, Netwo
          const StudentLossOptions& loss, const DmdOptions& options, int64_t batch, uint64_t seed)
     : StudentObjective(student, model, loss),
       teacher_(teacher),
-      critic_(std::move(critic), teacher.process, options.critic),
+      critic_(std::move(critic), teacher.process, {.lr = options.critic_lr, .ema = 0}),
       options_(options),
       draws_(model, seed, batch, 2 * (1 + options.critic_steps)),
       pool_(pairs, batch, seed) {
-  require<UsageError>(options.critic_steps >= 1, "distill.dmd.critic_steps: must be at least 1, got {}",
-                      options.critic_steps);
-  require<UsageError>(options.regression >= 0, "distill.dmd.regression: must not be negative, got {}",
-                      options.regression);
-  require<UsageError>(options.warm_up >= 0, "distill.dmd.warm_up: must not be negative, got {}", options.warm_up);
-  require<UsageError>(options.t_first >= 0 && options.t_first < options.t_last && options.t_last <= 1,
-                      "distill.dmd: needs 0 <= t_first < t_last <= 1, got {} and {}", options.t_first, options.t_last);
+  check_bounds(options, "distill.dmd");
 }
 
 Tensor Dmd::times(int64_t step, int64_t slot) const {
   const double end = teacher_.process->t_end();
-  return random_times(options_.times, draws_.uniform(step, slot), end + (1 - end) * options_.t_first,
-                      end + (1 - end) * options_.t_last);
+  return random_times(Spacing::quadratic, draws_.uniform(step, slot), end + (1 - end) * kFirst,
+                      end + (1 - end) * kLast);
 }
 
 Tensor Dmd::direction(const Tensor& x, const Tensor& e, const Tensor& t) const {

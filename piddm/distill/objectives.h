@@ -1,5 +1,5 @@
 #pragma once
-// The ways to distil a student, by name, and everything a distillation can be told.
+// The ways to distil a student, one card each, and everything a distillation can be told.
 //
 //   regression    ||d(e) - x_0||^2 on the teacher's pairs (the paper's PIDDM)
 //   reflow        one round of reflow, then regression on the pairs of the straightened teacher (RF-1)
@@ -14,8 +14,11 @@
 // The student's network is the teacher's, weights copied, so that d(e) starts as the teacher's clean estimate at t = 1;
 // or one of its own (`model`), smaller or of another kind, with fresh weights. Every objective takes either: teacher
 // and critic keep the teacher's network.
+//
+// A new objective is its file pair, its options in ObjectiveOptions and its card in objectives.cpp.
 
-#include "piddm/core/registry.h"
+#include <variant>
+
 #include "piddm/distill/consistency.h"
 #include "piddm/distill/dmd.h"
 #include "piddm/distill/reflow.h"
@@ -23,31 +26,29 @@
 
 namespace piddm {
 
-/// Student, pairs, loss and training of a distillation.
+struct NoOptions {};
+using ObjectiveOptions = std::variant<NoOptions, ReflowOptions, DmdOptions, ConsistencyOptions>;
+
+/// Student, pairs, loss and training of a distillation. Of the sections [distill.<objective>] only the one of its own
+/// objective is kept; those of others are read strictly and left out.
 struct DistillOptions {
   std::string objective = "regression";
   json model = json::object();
   HeadOptions heads;
   PairOptions pairs;
   StudentLossOptions loss;
-  ReflowOptions reflow;
-  DmdOptions dmd;
-  DmdOptions dmd2 = {.critic_steps = 5, .regression = 0, .warm_up = 500};
-  ConsistencyOptions consistency;
+  ObjectiveOptions own;                                 ///< of the objective
   TrainOptions train = {.precision = Precision::fp32};  // residuals of the student's output need it
+
+  /// Another objective, with its usual options.
+  void choose(const std::string& name);
+
   template <class V>
-  void fields(V&& f) {
-    f("objective", objective, "regression, reflow, reflow2, dmd, dmd2 or consistency");
-    f("model", model, "network of the student, in the form of [model]; empty: the teacher's, weights copied");
-    f("heads", heads, "what makes the student's output; all off: the paper's plain student");
-    f("pairs", pairs, "noise-data pairs of the teacher");
-    f("loss", loss, "distance to samples and physics term");
-    f("reflow", reflow, "rounds of reflow and reflow2");
-    f("dmd", dmd, "distribution matching");
-    f("dmd2", dmd2, "distribution matching at two time scales");
-    f("consistency", consistency, "consistency distillation");
-    f("train", train, "training of the student");
-  }
+  void fields(V&& f);
+  json own_keys(json table, const std::string& path, FormerKeys policy) const;
+
+  /// These options with those of `later` that a run may be continued with.
+  DistillOptions continued_with(const DistillOptions& later) const;
 };
 
 /// What an objective is made of; all of it must outlive the objective.
@@ -60,18 +61,59 @@ struct DistillSetup {
   uint64_t seed;
 };
 
-const Registry<std::unique_ptr<Objective>(const DistillSetup&)>& objective_registry();
+/// Network evaluations per sample of a batch, without and with a gradient.
+struct StepCost {
+  double forward = 0, gradient = 0;
+};
+
+struct ObjectiveCard {
+  std::string name, summary;
+  std::string section = "";  ///< its options are distill.SECTION; empty: it has none
+  ObjectiveOptions usual = NoOptions{};
+  int64_t rounds = 0;          ///< of reflow before it
+  bool keeps_process = false;  ///< a student with a network of its own lives on the times of the teacher's process
+
+  std::unique_ptr<Objective> (*make)(const DistillSetup&) = nullptr;
+  StepCost (*step_cost)(const DistillOptions&) = nullptr;        ///< of a training step on average
+  int64_t (*steps_with_pairs)(const DistillOptions&) = nullptr;  ///< training steps that need the teacher's pairs
+
+  /// A UsageError where options do not go together; each number is within its bounds already. May be missing.
+  void (*check)(const DistillOptions&) = nullptr;
+};
+
+const std::vector<ObjectiveCard>& objective_cards();
+
+/// A UsageError with the nearest name where there is none of this name.
+const ObjectiveCard& objective_card(const std::string& name);
+
+/// The sections of all objectives, one "PREFIX.SECTION.key = default    # meaning" line per key, for `--keys`.
+std::string describe_objectives(const std::string& prefix);
+
+/// A UsageError where numbers are out of bounds or options do not go together. Of the PDE it needs what the loss does.
+void check_distillation(const DistillOptions& options, const Pde& pde);
 
 /// The student before its first step. A network of its own has fresh weights of `seed` and answers with d(e) = e -
-/// v(e,1), the linear process, whatever the process of the teacher is: at t = 1 those of VP and sub-VP multiply v by
-/// 15. Only consistency keeps the teacher's, whose times its map lives on. A UsageError where network, heads and PDE do
-/// not go together.
+/// v(e,1), the linear process, whatever the process of the teacher is (at t = 1 those of VP and sub-VP multiply v by
+/// 15), unless the objective keeps it. A UsageError where network, heads and PDE do not go together.
 Model make_student(const Model& teacher, const DistillOptions& options, uint64_t seed);
 
-/// Makes the network of `options.model` once, for its errors.
-void check_student_network(const DistillOptions& options);
-
-/// Rounds of reflow that come before the student.
-int64_t reflow_rounds(const std::string& objective);
+template <class V>
+void DistillOptions::fields(V&& f) {
+  const auto before = objective;
+  f("objective", objective, "how: see `piddm distill --help`");
+  if (objective != before) choose(objective);  // it was just read
+  f("model", model, "network of the student, in the form of [model]; empty: the teacher's, weights copied");
+  f("heads", heads, "what makes the student's output; all off: the paper's plain student");
+  f("pairs", pairs, "noise-data pairs of the teacher");
+  f("loss", loss, "distance to samples and physics terms");
+  const auto& card = objective_card(objective);
+  std::visit(
+      [&](auto& options) {
+        if constexpr (detail::HasFields<std::remove_reference_t<decltype(options)>>)
+          f(card.section.c_str(), options, card.summary.c_str());
+      },
+      own);
+  f("train", train, "training of the student");
+}
 
 }  // namespace piddm

@@ -17,8 +17,8 @@ constexpr int64_t kBatch = 64;
 
 std::string key_of(const Model& teacher, uint64_t seed, const PairOptions& options) {
   return sha256_hex(fmt::format("{} {} {} {} {} {} {}", weights_digest(*teacher.network), teacher.pde->grid(),
-                                teacher.process->name(), seed, options.euler_steps,
-                                static_cast<int>(options.integrator), static_cast<int>(options.spacing)));
+                                teacher.process->name(), seed, options.steps, static_cast<int>(options.integrator),
+                                static_cast<int>(options.spacing)));
 }
 
 std::string hash_of(const Tensor& targets) { return sha256_hex(bytes_of(packed(targets))); }
@@ -46,9 +46,7 @@ PairSource::PairSource(Model teacher, uint64_t seed, const PairOptions& options,
       options_(options),
       cache_(std::move(cache)),
       key_(key_of(teacher_, seed, options)) {
-  require<UsageError>(options.euler_steps >= 1 && options.chunk >= 1 && options.every >= 1 && options.pool >= 1 &&
-                          options.held_out >= 1,
-                      "pairs: every number must be at least 1");
+  check_bounds(options, "distill.pairs");
   std::error_code error;
   fs::create_directories(cache_, error);
   require<ResourceError>(!error, "pairs: {}: cannot make this folder: {}", cache_.string(), error.message());
@@ -61,7 +59,7 @@ Pairs PairSource::load(Stream stream, int64_t number, int64_t count) {
   auto targets = read_cached(file, key);
   if (!targets.defined()) {
     targets = sample_teacher(teacher_, latents,
-                             {.kind = options_.integrator, .steps = options_.euler_steps, .spacing = options_.spacing},
+                             {.kind = options_.integrator, .steps = options_.steps, .spacing = options_.spacing},
                              "teacher pairs");
     write_safetensors(file, {{"targets", targets}}, {{"key", key}, {"sha256", hash_of(targets)}});
   }

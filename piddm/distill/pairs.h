@@ -13,7 +13,7 @@
 namespace piddm {
 
 struct PairOptions {
-  int64_t euler_steps = 100;
+  int64_t steps = 100;
   int64_t chunk = 1024;
   int64_t every = 800;
   int64_t pool = 1;
@@ -23,15 +23,16 @@ struct PairOptions {
 
   template <class V>
   void fields(V&& f) {
-    f("euler_steps", euler_steps, "N_s: steps of the teacher, of heun too");
-    f("chunk", chunk, "fresh pairs made at a time");
-    f("every", every, "training steps between two fresh chunks");
-    f("pool", pool, "newest chunks trained on together");
-    f("held_out", held_out, "pairs never trained on, for early stopping");
-    f("integrator", integrator, "euler, or heun (two evaluations a step)");
+    f("steps", steps, at_least(1), "N_s: steps of the teacher");
+    f("chunk", chunk, at_least(1), "fresh pairs made at a time");
+    f("every", every, at_least(1), "training steps between two fresh chunks");
+    f("pool", pool, at_least(1), "newest chunks trained on together");
+    f("held_out", held_out, at_least(1), "pairs never trained on, for early stopping");
+    f("integrator", integrator, "euler, or heun (two evaluations per step)");
     f("spacing", spacing,
       "times of the steps: uniform, or quadratic: short ones at the noisy end (process/time_grid.h)");
   }
+  static std::vector<FormerKey> former_keys() { return {{"euler_steps", "steps"}}; }
 };
 
 /// Both [n,C,H,W] in network units.

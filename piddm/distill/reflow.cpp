@@ -6,20 +6,35 @@
 
 namespace piddm {
 
-Reflow::Reflow(Network& network, PairSource& pairs, const ReflowOptions& options, uint64_t seed)
-    : network_(network),
-      process_(process_registry().at("linear")()),
-      options_(options),
-      pool_(pairs, options.train.batch, seed),
-      seed_(seed) {
-  require<UsageError>(options.ends >= 0 && options.ends <= 30, "distill.reflow.ends: must be between 0 and 30, got {}",
-                      options.ends);
+namespace {
+
+constexpr double kEnds = 4;  // how much more often times near 0 and 1 are drawn
+
+}  // namespace
+
+ReflowOptions ReflowOptions::continued_with(const ReflowOptions& later) const {
+  auto out = later;
+  out.batch = batch;
+  return out;
 }
 
-Tensor Reflow::time(const Tensor& u) const {
-  const double c = options_.ends;
-  return c == 0 ? u : (1 + torch::asinh((2 * u - 1) * std::sinh(c)) / c) / 2;
+TrainOptions training_of_round(const ReflowOptions& options, const TrainOptions& student) {
+  TrainOptions out;
+  out.steps = options.steps;
+  out.batch = options.batch;
+  out.adam = {.lr = options.lr, .ema = options.ema};
+  out.validate_every = options.validate_every;
+  out.log_every = student.log_every;
+  out.checkpoint_every = student.checkpoint_every;
+  return out;
 }
+
+std::string name_of_round(int64_t round) { return fmt::format("reflow-{}", round); }
+
+Reflow::Reflow(Network& network, PairSource& pairs, int64_t batch, uint64_t seed)
+    : network_(network), process_(linear_process()), pool_(pairs, batch, seed), seed_(seed) {}
+
+Tensor Reflow::time(const Tensor& u) { return (1 + torch::asinh((2 * u - 1) * std::sinh(kEnds)) / kEnds) / 2; }
 
 Tensor Reflow::velocity_error(const Pairs& pairs, const Tensor& t) {
   const auto x_t = process_->diffuse(pairs.targets, pairs.latents, t);

@@ -8,41 +8,65 @@
 // out is a teacher with the linear process, whatever the process of the one before. RF-k is k rounds; the student is
 // then distilled by regression (regression.h) from the pairs of the last ("straighten before distilling", InstaFlow).
 //
-// Times are drawn with density cosh(ends (2t-1)), many at both ends (Lee et al., "Improving the training of rectified
-// flows", 2024: 4); 0 is uniform.
+// Times are drawn with density cosh(4 (2t-1)), many at both ends (Lee et al., "Improving the training of rectified
+// flows", 2024).
 
 #include "piddm/distill/pair_pool.h"
 #include "piddm/train/trainer.h"
 
 namespace piddm {
 
+/// The training of one round.
 struct ReflowOptions {
-  double ends = 4;
-  TrainOptions train;
+  int64_t steps = 10000;
+  int64_t batch = 128;
+  double lr = 1e-3;
+  double ema = 0.999;
+  int64_t validate_every = 0;
 
   template <class V>
   void fields(V&& f) {
-    f("ends", ends, "how much more often times near 0 and 1 are drawn; 0: all alike");
-    f("train", train, "training of one round");
+    f("steps", steps, at_least(1), "optimiser steps of a round");
+    f("batch", batch, at_least(1), "samples per step");
+    f("lr", lr, more_than(0), "peak learning rate");
+    f("ema", ema, from_to_below(0, 1), "decay of the moving average of the weights");
+    f("validate_every", validate_every, at_least(0), "steps between two looks at held-out pairs; 0: never");
   }
+  static std::vector<FormerKey> former_keys() {
+    return {{"ends", "", "times are always drawn with density cosh(4 (2t-1))"},
+            {"train.steps", "steps"},
+            {"train.batch", "batch"},
+            {"train.adam.lr", "lr"},
+            {"train.adam.ema", "ema"},
+            {"train.validate_every", "validate_every"},
+            {"train", "", "steps, batch, lr, ema and validate_every of a round are left"}};
+  }
+
+  /// These options with those of `later` that a run may be continued with.
+  ReflowOptions continued_with(const ReflowOptions& later) const;
 };
+
+/// How a round is trained; checkpoints and records as often as in the training of the student.
+TrainOptions training_of_round(const ReflowOptions& options, const TrainOptions& student);
+
+/// What round `round` (from 1) is called, its folder too.
+std::string name_of_round(int64_t round);
 
 class Reflow : public Objective {
  public:
-  Reflow(Network& network, PairSource& pairs, const ReflowOptions& options, uint64_t seed);
+  Reflow(Network& network, PairSource& pairs, int64_t batch, uint64_t seed);
 
   Loss loss(int64_t step) override;
   std::optional<double> validate() override;
 
   /// The time that belongs to a uniform number u in (0,1).
-  Tensor time(const Tensor& u) const;
+  static Tensor time(const Tensor& u);
 
  private:
   Tensor velocity_error(const Pairs& pairs, const Tensor& t);
 
   Network& network_;
   ProcessPtr process_;
-  ReflowOptions options_;
   PairPool pool_;
   uint64_t seed_;
 };

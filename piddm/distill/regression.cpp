@@ -7,9 +7,8 @@ namespace piddm {
 Regression::Regression(const Student& student, const Model& model, PairSource& pairs, const StudentLossOptions& options,
                        int64_t batch, uint64_t seed)
     : StudentObjective(student, model, options), pool_(pairs, batch, seed) {
-  const bool physics = options.lambda > 0 || options.boundary > 0 || options.error > 0;
   const auto count = std::llround(options.fresh * static_cast<double>(batch));
-  if (physics && count > 0) fresh_.emplace(model, seed, count, 1);
+  if (options.physics() && count > 0) fresh_.emplace(model, seed, count, 1);
 }
 
 Loss Regression::loss(int64_t step) {

@@ -21,33 +21,21 @@ Tensor weights_of_channels(const Pde& pde, double solution_weight) {
 
 }  // namespace
 
-void check_loss(const StudentLossOptions& o) {
-  for (const auto& [name, value] : {std::pair{"lambda", o.lambda},
-                                    {"boundary", o.boundary},
-                                    {"error", o.error},
-                                    {"huber", o.huber},
-                                    {"spread", o.spread},
-                                    {"fresh", o.fresh},
-                                    {"residual_target", o.residual_target}})
-    require<UsageError>(value >= 0, "distill.loss.{}: must not be negative, got {}", name, value);
-  require<UsageError>(o.solution_weight > 0, "distill.loss.solution_weight: must be positive, got {}",
-                      o.solution_weight);
-  require<UsageError>(o.physics_ramp >= 1, "distill.loss.physics_ramp: must be at least 1, got {}", o.physics_ramp);
-  require<UsageError>(o.residual_memory >= 0 && o.residual_memory < 1,
-                      "distill.loss.residual_memory: must be in [0,1), got {}", o.residual_memory);
+void check_loss(const StudentLossOptions& options, const Pde& pde) {
+  require<UsageError>(options.error == 0 || pde.has_preconditioner(),
+                      "distill.loss.error: {} has no fast solver to measure it with", pde.name());
 }
 
 StudentObjective::StudentObjective(const Student& student, const Model& model, const StudentLossOptions& options)
-    : student_(student), model_(model), options_(options), weight_(options.residual_target, options.residual_memory) {
-  check_loss(options);
-  require<UsageError>(options.error == 0 || model_.pde->has_preconditioner(),
-                      "distill.loss.error: {} has no fast solver to measure it with", model_.pde->name());
+    : student_(student), model_(model), options_(options), weight_(options.residual_target) {
+  check_bounds(options, "distill.loss");
+  check_loss(options, *model_.pde);
   channel_weights_ = weights_of_channels(*model_.pde, options.solution_weight);
 }
 
 double StudentObjective::ramp(int64_t step) const {
-  return std::clamp(static_cast<double>(step - options_.physics_from) / static_cast<double>(options_.physics_ramp), 0.0,
-                    1.0);
+  if (step >= options_.physics_ramp) return 1;
+  return static_cast<double>(step) / static_cast<double>(options_.physics_ramp);
 }
 
 Tensor StudentObjective::distance(const Tensor& x, const Tensor& x0) const {

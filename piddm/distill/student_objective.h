@@ -2,10 +2,9 @@
 // What all distillations share: the distance of a student's final samples to given ones, and the physics of the final
 // samples.
 //
-//   L = match + lambda ||R(d(e))||^2 + boundary ||B(d(e))||^2 + error ||E(d(e))||^2     means over entries; R in the
-//                                                                                       unit of the PDE,
-//       B (boundary and initial conditions) and E in standard deviations of the solution
+//   L = match + lambda ||R(d(e))||^2 + boundary ||B(d(e))||^2 + error ||E(d(e))||^2     means over entries
 //
+// R in the unit of the PDE, B (boundary and initial conditions) and E in standard deviations of the solution.
 // `match` is the business of the objective: regression.h, dmd.h, consistency.h. lambda = boundary = error = 0 is
 // distillation without physics. E = L^-1 r is the error of u that the residual stands for, by the PDE's fast solver
 // (pde/physics_loss.h). R is ruled by the finest scales, so a student can have little of it and still be off the
@@ -30,8 +29,8 @@
 // the coefficients then comes from the teacher alone. Where u = 0 solves the equation (Heat, Stokes) u shrinks instead,
 // so it is off by default.
 //
-// lambda and boundary rise linearly from 0 between `physics_from` and `physics_from + physics_ramp`: switched on before
-// the student tracks the teacher, trivial fields of low residual win.
+// lambda, boundary and error rise linearly from 0 over the first `physics_ramp` steps: at full weight before the
+// student tracks the teacher, trivial fields of low residual win.
 //
 // residual_target > 0 divides the residual by its running mean (weighting.h), gradients = "project" removes the
 // conflict between match and physics (conflict_free.h).
@@ -60,37 +59,42 @@ struct StudentLossOptions {
   double solution_weight = 1;
   double spread = 0;
   double fresh = 0;
-  int64_t physics_from = 0;
   int64_t physics_ramp = 200;
   StopOn stop_on = StopOn::total;
   double residual_target = 0;
-  double residual_memory = 0.99;
   GradientRule gradients = GradientRule::sum;
 
   template <class V>
   void fields(V&& f) {
-    f("lambda", lambda, "weight of the physics term; 0: pure distillation");
-    f("boundary", boundary,
+    f("lambda", lambda, at_least(0), "weight of the residual; 0: none");
+    f("boundary", boundary, at_least(0),
       "weight of the boundary and initial conditions, where the PDE has them apart from its stencil");
-    f("error", error, "weight of the error of u behind the residual, where the PDE has a fast solver");
+    f("error", error, at_least(0), "weight of the error of u behind the residual, where the PDE has a fast solver");
     f("freeze_coefficients", freeze_coefficients,
       "no gradient of the physics terms in the coefficients: only u is moved");
-    f("huber", huber, "error beyond which the sample term grows linearly; 0: squares throughout");
-    f("solution_weight", solution_weight, "weight of a solution channel in the sample term; a coefficient's is 1");
-    f("spread", spread, "weight of the difference in standard deviation between the student's and the given samples");
-    f("fresh", fresh, "new latents for the physics terms beside those of the pairs, as a share of the batch");
-    f("physics_from", physics_from, "step at which the physics term sets in");
-    f("physics_ramp", physics_ramp, "steps over which it rises to lambda");
+    f("huber", huber, at_least(0), "error beyond which the sample term grows linearly; 0: squares throughout");
+    f("solution_weight", solution_weight, more_than(0),
+      "weight of a solution channel in the sample term; a coefficient's is 1");
+    f("spread", spread, at_least(0),
+      "weight of the difference in standard deviation between the student's and the given samples");
+    f("fresh", fresh, at_least(0),
+      "new latents for the physics terms beside those of the pairs, as a share of the batch");
+    f("physics_ramp", physics_ramp, at_least(0), "steps over which the physics terms rise to their weights");
     f("stop_on", stop_on, "held-out loss that decides early stopping: total or sample");
-    f("residual_target", residual_target,
+    f("residual_target", residual_target, at_least(0),
       "dynamic weighting: size of the residual after division by its running mean (the paper: 1e-4); 0: no division");
-    f("residual_memory", residual_memory, "decay of that running mean a step");
     f("gradients", gradients, "sum, or project: conflicting gradients of distillation and physics lose their conflict");
   }
+  static std::vector<FormerKey> former_keys() {
+    return {{"physics_from", "", "the physics sets in with the first step; physics_ramp says how slowly"},
+            {"residual_memory", "", "always 0.99"}};
+  }
+
+  bool physics() const { return lambda > 0 || boundary > 0 || error > 0; }
 };
 
-/// A UsageError for weights that make no sense.
-void check_loss(const StudentLossOptions& options);
+/// A UsageError where the PDE has no fast solver for `error`.
+void check_loss(const StudentLossOptions& options, const Pde& pde);
 
 class StudentObjective : public Objective {
  public:

@@ -2,8 +2,9 @@
 // Dynamic weighting of the physics term: the residual is divided by its own running mean, so that one lambda serves
 // PDEs whose residuals differ by orders of magnitude (the paper's appendix, target 1e-4).
 //
-//   term = lambda (target / m) ||R||^2,   m = (1-d) sum_k d^(n-k) r_k / (1 - d^n)      r_k = ||R||^2 of step k, without
-//                                         gradient; d = memory
+//   term = lambda (target / m) ||R||^2,   m = (1-d) sum_k d^(n-k) r_k / (1 - d^n)
+//
+// with r_k = ||R||^2 of step k, without gradient, and d the memory.
 //
 // The term then stays near lambda * target while ||R||^2 falls: its gradient is that of lambda target log ||R||^2, up
 // to the lag of the mean. Before the first step m is the residual at hand.
@@ -15,7 +16,7 @@ namespace piddm {
 class DynamicWeight {
  public:
   /// `target` 0 switches it off: the factor is 1 and there is no state.
-  DynamicWeight(double target, double memory) : target_(target), memory_(memory) {}
+  explicit DynamicWeight(double target, double memory = 0.99) : target_(target), memory_(memory) {}
 
   bool active() const { return target_ > 0; }
 

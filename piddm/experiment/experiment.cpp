@@ -1,5 +1,8 @@
 #include "piddm/experiment/experiment.h"
 
+#include <algorithm>
+#include <set>
+
 #include "piddm/core/config.h"
 #include "piddm/core/device.h"
 #include "piddm/core/log.h"
@@ -37,51 +40,63 @@ void train_model(Model& model, Objective& objective, const TrainOptions& options
 }
 
 std::unique_ptr<Objective> teacher_objective(const Experiment& experiment, const Model& model, const Tensor& data) {
-  const auto seed = static_cast<uint64_t>(experiment.seed);
   const int64_t batch = experiment.train.batch;
   if (experiment.pidm.lambda == 0 && !experiment.pidm.watch)
-    return std::make_unique<FlowMatching>(*model.network, model.process, data, batch, seed, experiment.times);
-  return std::make_unique<Pidm>(*model.network, model.process, data, batch, seed, model.pde, model.normalizer,
-                                experiment.pidm, experiment.times);
+    return std::make_unique<FlowMatching>(*model.network, model.process, data, batch, experiment.seed,
+                                          experiment.times);
+  return std::make_unique<Pidm>(*model.network, model.process, data, batch, experiment.seed, model.pde,
+                                model.normalizer, experiment.pidm, experiment.times);
 }
 
 /// One round of reflow: a teacher with straighter trajectories between the same ends.
 Model reflow_round(const Experiment& experiment, const Model& previous, const fs::path& out, const fs::path& pair_cache,
                    bool resume) {
   const auto& o = experiment.distill;
-  const auto seed = static_cast<uint64_t>(experiment.seed);
+  const auto training = training_of_round(std::get<ReflowOptions>(o.own), o.train);
   Model model = clone_model(previous);
-  model.process = process_registry().at("linear")();
+  model.process = linear_process();
   model.provenance = {{"teacher", previous.provenance}};
   return in_run(out, origin_of_reflow(previous), experiment, resume, [&](RunFolder& run) {
-    PairSource pairs(previous, seed, o.pairs, pair_cache);
-    Reflow objective(*model.network, pairs, o.reflow, seed);
-    train_model(model, objective, o.reflow.train, experiment, run, out.filename().string());
+    PairSource pairs(previous, experiment.seed, o.pairs, pair_cache);
+    Reflow objective(*model.network, pairs, training.batch, experiment.seed);
+    train_model(model, objective, training, experiment, run, out.filename().string());
     return model;
   });
 }
 
+/// Makes the network of a config's table, for its errors; once, as tables of results parse many experiments.
+void check_network(const json& table) {
+  static std::set<std::string> sound;
+  if (sound.contains(table.dump())) return;
+  network_from(table, 1, 0);
+  sound.insert(table.dump());
+}
+
 }  // namespace
 
-Experiment parse_experiment(const json& config) {
+Experiment parse_experiment(const json& config, FormerKeys policy) {
   Experiment experiment;
-  read_fields(config, experiment);
-  require<UsageError>(experiment.seed >= 0 && experiment.data.seed >= 0, "seeds must not be negative");
-  objective_registry().at(experiment.distill.objective);
-  check_student_network(experiment.distill);
-  check_loss(experiment.distill.loss);
+  read_fields(config, experiment, "", policy);
+  process_registry().at(experiment.process);
+  check_network(experiment.model);
+  check_training(experiment.train, "train");
+  check_distillation(experiment.distill, *make_pde(experiment.pde));
   return experiment;
 }
 
-Experiment load_experiment(const std::string& name, const std::vector<std::string>& settings) {
-  json config = load_config(name);
+Experiment with_settings(const Experiment& experiment, const std::vector<std::string>& settings) {
+  json config = write_fields(experiment);
   for (const auto& setting : settings) apply_setting(config, setting);
   return parse_experiment(config);
 }
 
+Experiment load_experiment(const std::string& name, const std::vector<std::string>& settings) {
+  return with_settings(parse_experiment(load_config(name)), settings);
+}
+
 Dataset training_data(const Experiment& experiment) {
   if (!experiment.data.path.empty()) return load_dataset(experiment.data.path);
-  return make_dataset(*make_pde(experiment.pde), static_cast<uint64_t>(experiment.data.seed), 0, experiment.data.n);
+  return make_dataset(*make_pde(experiment.pde), experiment.data.seed, 0, experiment.data.n);
 }
 
 Model train_teacher(const Experiment& experiment, const Dataset& data, const fs::path& out, torch::Device device,
@@ -93,7 +108,7 @@ Model train_teacher(const Experiment& experiment, const Dataset& data, const fs:
                      data.size());
   model.process = process_registry().at(experiment.process)();
   model.normalizer = Normalizer::fit(data.fields, model.pde->channels());
-  model.network = network_from(experiment.model, model.pde->num_channels(), static_cast<uint64_t>(experiment.seed));
+  model.network = network_from(experiment.model, model.pde->num_channels(), experiment.seed);
   model.network->to(device);
 
   return in_run(out, origin_of_teacher(data.fields), experiment, resume, [&](RunFolder& run) {
@@ -105,54 +120,41 @@ Model train_teacher(const Experiment& experiment, const Dataset& data, const fs:
   });
 }
 
-Experiment with_own_objective(Experiment experiment) {
-  const DistillOptions usual;
-  auto& o = experiment.distill;
-  if (reflow_rounds(o.objective) == 0) o.reflow = usual.reflow;
-  if (o.objective != "dmd") o.dmd = usual.dmd;
-  if (o.objective != "dmd2") o.dmd2 = usual.dmd2;
-  if (o.objective != "consistency") o.consistency = usual.consistency;
-  return experiment;
-}
-
 Model distill_student(const Experiment& experiment, const Model& teacher, const fs::path& out,
                       const fs::path& pair_cache, bool resume, const std::string& label) {
   require<UsageError>(teacher.kind == ModelKind::teacher,
                       "--teacher: this model is a student; distillation starts from a teacher");
   const auto& o = experiment.distill;
-  const auto seed = static_cast<uint64_t>(experiment.seed);
-  make_student(teacher, o, seed);  // its errors before there is a run folder
-  const int64_t rounds = reflow_rounds(o.objective);
-  const auto cache_of = [&](int64_t round) {
-    return round == 0 ? pair_cache : pair_cache / fmt::format("reflow-{}", round);
-  };
+  const auto& card = objective_card(o.objective);
+  make_student(teacher, o, experiment.seed);  // its errors before there is a run folder
+  const auto pairs_of = [&](int64_t round) { return round == 0 ? pair_cache : pair_cache / name_of_round(round); };
   return in_run(out, origin_of_student(teacher), experiment, resume, [&](RunFolder& run) {
     Model source = teacher;
-    for (int64_t round = 1; round <= rounds; ++round)
-      source = reflow_round(experiment, source, out / fmt::format("reflow-{}", round), cache_of(round - 1), resume);
+    for (int64_t round = 1; round <= card.rounds; ++round)
+      source = reflow_round(experiment, source, out / name_of_round(round), pairs_of(round - 1), resume);
 
-    Model model = make_student(source, o, seed);
+    Model model = make_student(source, o, experiment.seed);
     model.provenance = {{"teacher", teacher.provenance}};
     const Student student(model);
-    PairSource pairs(source, seed, o.pairs, cache_of(rounds));
-    const auto objective = objective_registry().at(o.objective)({student, model, source, pairs, o, seed});
+    PairSource pairs(source, experiment.seed, o.pairs, pairs_of(card.rounds));
+    const auto objective = card.make({student, model, source, pairs, o, experiment.seed});
     train_model(model, *objective, o.train, experiment, run, label);
     return model;
   });
 }
 
 void plot_training(const fs::path& run, const fs::path& png) {
-  const auto rows = RunFolder::read_metrics(run);
+  static const std::set<std::string> no_losses = {"step", "lr", "gradient_norm", "seconds"};
   std::vector<Curve> curves;
-  for (const char* name : {"loss", "sample", "dmd", "consistency", "critic", "pde_error", "held_out"}) {
-    Curve curve{name};
-    for (const auto& row : rows)
-      if (row.contains(name)) {
-        curve.x.push_back(row.at("step"));
-        curve.y.push_back(row.at(name));
-      }
-    if (!curve.x.empty()) curves.push_back(curve);
-  }
+  for (const auto& row : RunFolder::read_metrics(run))
+    for (const auto& [name, value] : row.items()) {
+      if (no_losses.contains(name) || !value.is_number()) continue;
+      auto curve =
+          std::find_if(curves.begin(), curves.end(), [&name = name](const Curve& c) { return c.name == name; });
+      if (curve == curves.end()) curve = curves.insert(curves.end(), Curve{name});
+      curve->x.push_back(row.at("step"));
+      curve->y.push_back(value);
+    }
   line_chart(curves, "training of " + run.filename().string(), "step", "loss", true).write_png(png);
 }
 

@@ -13,24 +13,26 @@
 
 namespace piddm {
 
+constexpr Bound kSeeds = between(0, 9.2e18);  // whole numbers of TOML
+
 struct DataOptions {
   std::string path;
   int64_t n = 10000;
-  int64_t seed = 0;
+  uint64_t seed = 0;
   template <class V>
   void fields(V&& f) {
     f("path", path, "training data; empty: generated from the PDE's law");
-    f("n", n, "samples to generate");
-    f("seed", seed, "seed of the generated data");
+    f("n", n, at_least(2), "samples to generate");
+    f("seed", seed, kSeeds, "seed of the generated data");
   }
 };
 
 struct Experiment {
-  int64_t seed = 0;
+  uint64_t seed = 0;
   PdeOptions pde;
   DataOptions data;
   json model = {{"type", "fno"}};
-  std::string process = "linear";
+  std::string process = linear_process()->name();
   Spacing times = Spacing::uniform;
   TrainOptions train;
   PidmOptions pidm;
@@ -39,7 +41,7 @@ struct Experiment {
 
   template <class V>
   void fields(V&& f) {
-    f("seed", seed, "seed of everything but the data");
+    f("seed", seed, kSeeds, "seed of everything but the data");
     f("pde", pde, "the PDE and its grid");
     f("data", data, "training data");
     f("model", model, "network: type = \"fno\", and its options");
@@ -47,7 +49,7 @@ struct Experiment {
     f("times", times,
       "times of the teacher's training: uniform, or quadratic: more of them at the noisy end (train/flow_matching.h)");
     f("train", train, "training of the teacher");
-    f("pidm", pidm, "residual of the clean estimate in the teacher's training");
+    f("pidm", pidm, "residual of the clean estimate in the teacher's training");  // name: a section's
     f("distill", distill, "distillation of the student");
     f("solve", solve, "defaults for generation and tasks with the student");
   }
@@ -56,13 +58,15 @@ struct Experiment {
 /// Number of the first held-out sample: far from the training samples in the same stream.
 constexpr int64_t kHeldOutFirst = 1'000'000;
 
-/// A preset or file with settings "key=value" on top, read strictly.
-Experiment load_experiment(const std::string& name, const std::vector<std::string>& settings);
-Experiment parse_experiment(const json& config);
+/// A config, read strictly: a UsageError names what is unknown or wrong, before any work starts. With
+/// FormerKeys::accept one that was stored with a run or a model, perhaps by an earlier version.
+Experiment parse_experiment(const json& config, FormerKeys policy = FormerKeys::refuse);
 
-/// The experiment with the usual settings of every objective but its own, so that students do not depend on what they
-/// do not use.
-Experiment with_own_objective(Experiment experiment);
+/// The experiment with settings "key=value" on top.
+Experiment with_settings(const Experiment& experiment, const std::vector<std::string>& settings);
+
+/// A preset or file with settings on top.
+Experiment load_experiment(const std::string& name, const std::vector<std::string>& settings);
 
 /// The data the experiment asks for: read, or generated.
 Dataset training_data(const Experiment& experiment);

@@ -1,7 +1,5 @@
 #include "piddm/experiment/run_origin.h"
 
-#include <algorithm>
-
 #include "piddm/core/log.h"
 #include "piddm/files/sha256.h"
 #include "piddm/model/weights.h"
@@ -12,103 +10,110 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Of the settings below `train`, those that a continued run may have other values of.
-const std::vector<std::string> kMayChange = {
-    "steps",     "adam",           "log_every", "checkpoint_every", "keep_checkpoints",
-    "snapshots", "validate_every", "patience",  "min_improvement",  "precision",
-    "graph"};
-
-std::vector<std::string> parts_of(const std::string& pointer) {
-  std::vector<std::string> parts;
-  for (size_t begin = 1, end = 0; end != std::string::npos; begin = end + 1) {
-    end = pointer.find('/', begin);
-    parts.push_back(pointer.substr(begin, end == std::string::npos ? end : end - begin));
-  }
-  return parts;
-}
-
-bool may_change(const std::vector<std::string>& key) {
-  const auto train = std::find(key.begin(), key.end(), "train");
-  return train != key.end() && train + 1 != key.end() &&
-         std::find(kMayChange.begin(), kMayChange.end(), *(train + 1)) != kMayChange.end();
-}
+const std::string kTeacher = "teacher", kStudent = "student";
+const std::string kReflow = "reflow";  // name: a kind of run
 
 /// The settings that a run of this kind depends on.
-json relevant(const json& config, const std::string& kind) {
-  const std::vector<std::string> sections =
-      kind == "teacher" ? std::vector<std::string>{"seed", "pde", "data", "model", "process", "times", "train", "pidm"}
-                        : std::vector<std::string>{"seed", "pde", "distill"};
-  json out;
-  for (const auto& section : sections) out[section] = config.at(section);
-  if (out.contains("data")) out["data"].erase("path");  // a file may move; its content is part of the origin
+json relevant(const Experiment& e, const std::string& kind) {
+  json out = {{"seed", e.seed}, {"pde", write_fields(e.pde)}};
+  if (kind != kTeacher) {
+    out.update({{"distill", write_fields(e.distill)}});
+    return out;
+  }
+  auto data = e.data;
+  data.path = "";  // a file may move; its content is part of the origin
+  out.update({{"data", write_fields(data)},
+              {"model", e.model},
+              {"process", e.process},
+              {"times", enum_names(e.times).at(static_cast<size_t>(e.times))},
+              {"train", write_fields(e.train)},
+              {"pidm", write_fields(e.pidm)}});  // name: a section's
   return out;
-}
-
-void check_origin(const fs::path& out, const json& origin) {
-  const auto begun = RunFolder::read_origin(out);
-  if (begun.empty()) return;  // of an earlier version
-  for (const char* from : {"data", "teacher"})
-    require<UsageError>(begun.value(from, json()) == origin.value(from, json()),
-                        "{} was begun with another {}: continue it with that one or choose another --out", out.string(),
-                        from);
 }
 
 struct Change {
   std::string key, before, after;
-  bool allowed;
 };
 
-/// From the stored settings to those asked for.
-std::vector<Change> changes_of(const fs::path& out, const std::string& kind, const Experiment& asked) {
-  const json stored = write_fields(parse_experiment(RunFolder::read_config(out)));
-  const json before = relevant(stored, kind), after = relevant(write_fields(asked), kind);
-  std::vector<Change> changes;
-  for (const auto& change : json::diff(before, after)) {
-    const auto pointer = change.at("path").get<std::string>();
-    const auto key = parts_of(pointer);
-    changes.push_back({fmt::format("{}", fmt::join(key, ".")), before.value(json::json_pointer(pointer), json()).dump(),
-                       change.value("value", json()).dump(), may_change(key)});
+void add_changes(const json& before, const json& after, const std::string& key, std::vector<Change>& changes) {
+  if (before == after) return;
+  if (!before.is_object() || !after.is_object()) {
+    changes.push_back({key, before.dump(), after.dump()});
+    return;
   }
+  json all = before;
+  all.update(after);
+  for (const auto& [name, unused] : all.items())
+    add_changes(before.value(name, json()), after.value(name, json()), key.empty() ? name : key + "." + name, changes);
+}
+
+std::vector<Change> changes_of(const Experiment& before, const Experiment& after, const std::string& kind) {
+  std::vector<Change> changes;
+  add_changes(relevant(before, kind), relevant(after, kind), "", changes);
   return changes;
+}
+
+Experiment stored_in(const fs::path& out) { return parse_experiment(RunFolder::read_config(out), FormerKeys::accept); }
+
+RunOrigin origin_in(const fs::path& out) {
+  RunOrigin origin;
+  read_fields(RunFolder::read_origin(out), origin, (out / "origin.json").string());
+  return origin;
+}
+
+void check_continuation(const fs::path& out, const std::string& kind, const Experiment& asked) {
+  const auto there = origin_in(out).kind;
+  require<UsageError>(there.empty() || there == kind, "{} holds the run of a {}, not of a {}: choose another --out",
+                      out.string(), there, kind);
+  auto begun = stored_in(out);
+  begun.train = begun.train.continued_with(asked.train);
+  begun.distill = begun.distill.continued_with(asked.distill);
+  for (const auto& [key, before, after] : changes_of(begun, asked, kind))
+    throw UsageError(
+        "{} was begun with {} = {}, not {}: a run is continued with its own settings; leave them out, or choose "
+        "another --out",
+        out.string(), key, before, after);
+}
+
+void check_origin(const fs::path& out, const RunOrigin& origin) {
+  const auto begun = origin_in(out);
+  if (begun.kind.empty()) return;  // of an earlier version
+  const auto same = [&](const std::string& before, const std::string& now, const char* what) {
+    require<UsageError>(before == now,
+                        "{} was begun with another {}: continue it with that one or choose another --out", out.string(),
+                        what);
+  };
+  same(begun.data, origin.data, "data");
+  same(begun.teacher, origin.teacher, "teacher");
 }
 
 }  // namespace
 
-json origin_of_teacher(const Tensor& fields) {
+RunOrigin origin_of_teacher(const Tensor& fields) {
   Sha256 hash;
   hash.update(fmt::format("{}", fields.size(0)));
   for (const int64_t i : {int64_t{0}, fields.size(0) - 1}) hash.update(bytes_of(packed(fields.select(0, i))));
-  return {{"kind", "teacher"}, {"data", hash.hex()}};
+  return {.kind = kTeacher, .data = hash.hex()};
 }
 
-json origin_of_student(const Model& teacher) {
-  return {{"kind", "student"}, {"teacher", weights_digest(*teacher.network)}};
+RunOrigin origin_of_student(const Model& teacher) {
+  return {.kind = kStudent, .teacher = weights_digest(*teacher.network)};
 }
 
-json origin_of_reflow(const Model& previous) {
-  return {{"kind", "reflow"}, {"teacher", weights_digest(*previous.network)}};
+RunOrigin origin_of_reflow(const Model& previous) {
+  return {.kind = kReflow, .teacher = weights_digest(*previous.network)};
 }
 
-void check_continuation(const fs::path& out, const std::string& kind, const Experiment& experiment) {
-  if (!RunFolder::exists(out)) return;
-  const auto there = RunFolder::read_origin(out).value("kind", kind);
-  require<UsageError>(kind == there, "{} holds the run of a {}, not of a {}: choose another --out", out.string(), there,
-                      kind);
-  for (const auto& [key, before, after, allowed] : changes_of(out, kind, experiment))
-    require<UsageError>(
-        allowed,
-        "{} was begun with {} = {}, not {}: a run is continued with its own settings; leave them out, or "
-        "choose another --out",
-        out.string(), key, before, after);
+void check_continued_teacher(const fs::path& out, const Experiment& experiment) {
+  if (RunFolder::exists(out)) check_continuation(out, kTeacher, experiment);
 }
 
-RunFolder open_run(const fs::path& out, const json& origin, const Experiment& experiment, bool resume) {
-  if (!resume || !RunFolder::exists(out)) return RunFolder::create(out, write_fields(experiment), origin);
+RunFolder open_run(const fs::path& out, const RunOrigin& origin, const Experiment& experiment, bool resume) {
+  if (!resume || !RunFolder::exists(out)) return RunFolder::create(out, write_fields(experiment), write_fields(origin));
   auto run = RunFolder::open(out);
-  const auto kind = origin.at("kind").get<std::string>();
-  check_continuation(out, kind, experiment);
+  check_continuation(out, origin.kind, experiment);
   check_origin(out, origin);
-  for (const auto& [key, before, after, allowed] : changes_of(out, kind, experiment))
+  for (const auto& [key, before, after] : changes_of(stored_in(out), experiment, origin.kind))
     spdlog::warn("{}: goes on with {} = {} (was {})", out.string(), key, after, before);
   run.store(write_fields(experiment));
   return run;

@@ -1,9 +1,9 @@
 #pragma once
 // Opening the folder of a training run, new or to be continued, without mistaking one run for another.
 //
-// RUN/origin.json says what the run was begun from: {"kind": teacher | student | reflow, and the digest of its "data"
-// or "teacher"}. A run is only continued from the same origin and with the same settings, but for how its training goes
-// on (train.steps, train.adam, checkpoints, ...); those are stored anew and told in the log.
+// RUN/origin.json is a RunOrigin: what the run was begun from. A run is only continued from the same origin and with
+// the same settings, but for those of its training that may change (TrainOptions::continued_with); these are stored
+// again and named in the log.
 
 #include <string>
 #include <utility>
@@ -14,20 +14,33 @@
 
 namespace piddm {
 
-json origin_of_teacher(const Tensor& fields);
-json origin_of_student(const Model& teacher);
-json origin_of_reflow(const Model& previous);
+/// Digests of the data or of the teacher's weights; empty where the run has none.
+struct RunOrigin {
+  std::string kind = "", data = "", teacher = "";
+  template <class V>
+  void fields(V&& f) {
+    f("kind", kind, "teacher, student, or reflow: a round of it");
+    f("data", data, "of a teacher: digest of its training data");
+    f("teacher", teacher, "of a student and of a round: digest of the weights it was begun from");
+  }
+};
 
-/// A UsageError where `out` holds a run of another kind or of other settings; nothing to say where it holds none. What
-/// can be known before there are data.
-void check_continuation(const std::filesystem::path& out, const std::string& kind, const Experiment& experiment);
+RunOrigin origin_of_teacher(const Tensor& fields);
+RunOrigin origin_of_student(const Model& teacher);
+RunOrigin origin_of_reflow(const Model& previous);
+
+/// A UsageError where `out` holds the run of something else than a teacher or was begun with other settings; nothing
+/// where it holds none. What can be known before there are data.
+void check_continued_teacher(const std::filesystem::path& out, const Experiment& experiment);
 
 /// A UsageError names the difference where `out` holds another run, or any run while `resume` is not set.
-RunFolder open_run(const std::filesystem::path& out, const json& origin, const Experiment& experiment, bool resume);
+RunFolder open_run(const std::filesystem::path& out, const RunOrigin& origin, const Experiment& experiment,
+                   bool resume);
 
 /// work(run) in the opened run. A new run whose options turn out to be wrong leaves no run behind.
 template <class F>
-auto in_run(const std::filesystem::path& out, const json& origin, const Experiment& experiment, bool resume, F&& work) {
+auto in_run(const std::filesystem::path& out, const RunOrigin& origin, const Experiment& experiment, bool resume,
+            F&& work) {
   const bool existed = RunFolder::exists(out);
   auto run = open_run(out, origin, experiment, resume);
   try {

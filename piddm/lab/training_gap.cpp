@@ -18,7 +18,7 @@ namespace {
 constexpr const char *kDiffusion = "diffusion", *kPdeError = "pde_error";  // terms in the metrics of a training
 
 struct Options {
-  int64_t seed = 0;
+  uint64_t seed = 0;
   int64_t seeds = 3;
   int64_t windows = 30;
   Experiment experiment;
@@ -120,7 +120,7 @@ class TrainingGap {
   /// The rows of one training. The plain one records the residual too, with no weight.
   std::vector<json> train_step(const std::string& arm, int64_t k, const StepResult& data) {
     auto experiment = o_.experiment;
-    experiment.seed = o_.seed + k;
+    experiment.seed = o_.seed + static_cast<uint64_t>(k);
     experiment.pidm.watch = true;
     if (arm == "plain") experiment.pidm.lambda = 0;
     json settings = {

@@ -96,6 +96,8 @@ Tensor Process::velocity_from_score(const Tensor& x_t, const Tensor& s, const Te
   return velocity_from_noise(x_t, -at(t).sigma * s, t);
 }
 
+ProcessPtr linear_process() { return std::make_shared<Linear>(); }
+
 const Registry<ProcessPtr()>& process_registry() {
   static const Registry<ProcessPtr()> registry(
       "process", {

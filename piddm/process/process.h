@@ -53,5 +53,6 @@ class Process {
 
 using ProcessPtr = std::shared_ptr<const Process>;
 const Registry<ProcessPtr()>& process_registry();
+ProcessPtr linear_process();
 
 }  // namespace piddm

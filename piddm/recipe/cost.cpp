@@ -59,7 +59,7 @@ NetworkRates time_network(const Experiment& experiment, Precision precision, tor
 
 double pair_evaluations(const DistillOptions& o, int64_t steps) {
   const auto chunks = (steps + o.pairs.every - 1) / o.pairs.every + o.pairs.pool - 1;
-  const int64_t evaluations = evaluations_of(o.pairs.integrator, o.pairs.euler_steps);
+  const int64_t evaluations = evaluations_of(o.pairs.integrator, o.pairs.steps);
   return static_cast<double>((chunks * o.pairs.chunk + o.pairs.held_out) * evaluations);
 }
 
@@ -113,23 +113,18 @@ double expected_training_seconds(const Experiment& experiment, bool pidm, torch:
 
 double expected_distillation_seconds(const Experiment& experiment, torch::Device device) {
   const auto& o = experiment.distill;
+  const auto& card = objective_card(o.objective);
   const auto sampling = measure_rates(experiment, Precision::bf16, device);
   const auto training = measure_rates(experiment, o.train.precision, device);
-  double seconds = static_cast<double>(o.train.steps * o.train.batch) * training.gradient;
-  const auto with_pairs =
-      o.objective == "dmd2" && o.dmd2.regression == 0 ? std::min(o.dmd2.warm_up, o.train.steps) : o.train.steps;
-  if (with_pairs > 0) seconds += pair_evaluations(o, with_pairs) * sampling.forward;
-  if (o.objective == "dmd" || o.objective == "dmd2") {  // teacher and critic look at each sample, the critic is trained
-    const auto steps = static_cast<double>((o.objective == "dmd" ? o.dmd : o.dmd2).critic_steps);
-    seconds += static_cast<double>(o.train.steps * o.train.batch) *
-               (2 * training.forward + steps * (training.gradient + training.forward));
-  }
-  if (o.objective == "consistency") seconds *= 1.7;
-  const auto rounds = static_cast<double>(reflow_rounds(o.objective));
-  const auto& reflow = o.reflow.train;
-  return seconds + rounds * (static_cast<double>(reflow.steps * reflow.batch) *
-                                 measure_rates(experiment, reflow.precision, device).gradient +
-                             pair_evaluations(o, reflow.steps) * sampling.forward);
+  const auto cost = card.step_cost(o);
+  double seconds = static_cast<double>(o.train.steps * o.train.batch) *
+                   (cost.forward * training.forward + cost.gradient * training.gradient);
+  if (const auto steps = card.steps_with_pairs(o); steps > 0) seconds += pair_evaluations(o, steps) * sampling.forward;
+  if (card.rounds == 0) return seconds;
+  const auto round = training_of_round(std::get<ReflowOptions>(o.own), o.train);
+  return seconds + static_cast<double>(card.rounds) * (static_cast<double>(round.steps * round.batch) *
+                                                           measure_rates(experiment, round.precision, device).gradient +
+                                                       pair_evaluations(o, round.steps) * sampling.forward);
 }
 
 double expected_sampling_seconds(const Experiment& experiment, const std::string& method, const json& options,

@@ -95,7 +95,7 @@ StepResult Workbench::data_step(const std::string& name, const Experiment& exper
       name + " " + experiment.pde.name, settings, {},
       [&](const fs::path& folder) {
         const auto data =
-            make_dataset(*make_pde(experiment.pde), static_cast<uint64_t>(experiment.data.seed), first, n);
+            make_dataset(*make_pde(experiment.pde), experiment.data.seed, first, n);
         write_safetensors(folder / "mean.safetensors", {{"mean", data.fields.to(torch::kFloat64).mean(0)}});
         save_dataset(folder / "data.npz", data);
       },
@@ -131,7 +131,7 @@ Workbench::Trained Workbench::teacher_of_age(const Experiment& experiment, int64
 }
 
 Workbench::Trained Workbench::student_step(const Entry& entry) {
-  const auto experiment = with_own_objective(entry.experiment);
+  const auto& experiment = entry.experiment;
   const auto teacher = teacher_of_age(experiment, entry.teacher_age);
   json settings = {{"seed", experiment.seed}, {"distill", write_fields(experiment.distill)}};
   if (entry.teacher_age > 0) settings["teacher_age"] = entry.teacher_age;
@@ -227,7 +227,7 @@ StepResult Workbench::entry_step(const Entry& entry) {
 }
 
 json Workbench::generated(const Entry& entry, const Model& model, TensorMap& kept) {
-  const auto seed = static_cast<uint64_t>(entry.experiment.seed);
+  const auto seed = entry.experiment.seed;
   const auto used = entry.grid > 0 ? on_grid(model, entry.grid) : model;
   auto samples = make_method(entry.method, Task::generate, used, options_of(entry))->generate(0, entry.count, seed);
   const json decoding = entry.decode ? decode_samples(samples, *used.pde) : json::object();
@@ -240,7 +240,7 @@ json Workbench::generated(const Entry& entry, const Model& model, TensorMap& kep
 }
 
 json Workbench::solved(const Entry& entry, const Model& model, TensorMap& kept) {
-  const auto seed = static_cast<uint64_t>(entry.experiment.seed);
+  const auto seed = entry.experiment.seed;
   const auto truth = held_out(entry.experiment).narrow(0, 0, entry.count);
   const auto observation = observe(entry.task, truth, *model.pde, seed);
   const auto method = make_method(entry.method, entry.task, model, options_of(entry));
@@ -287,7 +287,7 @@ TensorMap Workbench::fields(const Entry& entry) {
 }
 
 Scores Workbench::floor(const Experiment& experiment, int64_t n) {
-  const auto seed = static_cast<uint64_t>(experiment.seed);
+  const auto seed = experiment.seed;
   const json settings = {{"n", n}, {"seed", seed}, {"judge", write_fields(options_)}};
   const auto step =
       recipe_.step("floor " + experiment.pde.name, settings, judge_inputs(experiment), [&](const fs::path& folder) {

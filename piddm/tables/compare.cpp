@@ -20,7 +20,7 @@ constexpr int64_t kMeanFieldSamples = 1024;  // of the training data, for what t
 
 /// What the model was made by, as far as it says.
 Experiment experiment_of(const Model& model) {
-  auto experiment = parse_experiment(model.provenance.value("experiment", json::object()));
+  auto experiment = parse_experiment(model.provenance.value("experiment", json::object()), FormerKeys::accept);
   experiment.pde = model.pde->options();
   return experiment;
 }

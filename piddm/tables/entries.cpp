@@ -57,7 +57,7 @@ Experiment plain(Experiment experiment, bool physics) {
 Experiment with_pidm(Experiment experiment) {
   const auto& loss = experiment.distill.loss;
   experiment.pidm.lambda = baseline_lambda(experiment);
-  experiment.pidm.boundary = loss.lambda > 0 ? loss.boundary / loss.lambda : 0;
+  experiment.pidm.boundary = loss.lambda > 0 ? loss.boundary * (experiment.pidm.lambda / loss.lambda) : 0;
   return experiment;
 }
 
@@ -127,7 +127,7 @@ json variant_settings(const TableOptions& options, const std::string& pde, const
     settings["dmd"] = {{"regression", kPairsBesideDmd}};
     weight *= kPhysicsBesideDmd;
   } else if (objective == "dmd2") {
-    settings["dmd2"] = {{"warm_up", usual.train.steps / 2}, {"critic", {{"lr", usual.train.adam.lr / 10}}}};
+    settings["dmd2"] = {{"warm_up", usual.train.steps / 2}, {"critic_lr", usual.train.adam.lr / 10}};
     settings["heads"] = {{"bounded", false}};  // entries that sit at a bound have little gradient back
   }
   const json::json_pointer section("/distill/" + objective);

@@ -20,10 +20,10 @@ TableOptions smoke() {
     train = { steps = 150, batch = 16 }
     solve = { task = { iterations = 20 } }
     [distill]
-    pairs = { euler_steps = 20, chunk = 64, every = 50, pool = 3, held_out = 32 }
+    pairs = { steps = 20, chunk = 64, every = 50, pool = 3, held_out = 32 }
     loss = { physics_ramp = 20 }
     train = { steps = 150, batch = 16, validate_every = 0 }
-    reflow = { train = { steps = 50, batch = 16, adam = { lr = 2e-3, ema = 0.99 } } }
+    reflow = { steps = 50, batch = 16, lr = 2e-3, ema = 0.99 }
   )",
                             "smoke");
   o.by_pde = {{"burgers", {{"pde", {{"grid", 32}}}}}};
@@ -71,7 +71,7 @@ TableOptions small() {
     [distill]
     pairs = { chunk = 1024, every = 300, pool = 6 }
     train = { steps = 3000, batch = 128, validate_every = 500 }
-    reflow = { train = { steps = 1500, batch = 128, adam = { lr = 5e-4, ema = 0.999 } } }
+    reflow = { steps = 1500, batch = 128, lr = 5e-4, ema = 0.999 }
   )",
                             "small");
   o.by_pde = {{"darcy", {{"distill", {{"loss", {{"lambda", 10}}}}}}}};  // the preset's 40 is for spacings half as wide
@@ -86,7 +86,7 @@ TableOptions paper() {
     pidm = { precision = "bf16" }
     [distill]
     train = { steps = 16000 }
-    reflow = { train = { steps = 4000, batch = 128, adam = { lr = 3e-4, ema = 0.999 } } }
+    reflow = { steps = 4000, batch = 128, lr = 3e-4, ema = 0.999 }
   )",
                             "paper");
   o.by_pde = {

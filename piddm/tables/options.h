@@ -16,7 +16,7 @@
 namespace piddm {
 
 struct TableOptions {
-  std::vector<int64_t> seeds = {0};
+  std::vector<uint64_t> seeds = {0};
   std::vector<std::string> pdes = {};
   std::vector<std::string> methods = {};
   std::vector<std::string> tasks = {};

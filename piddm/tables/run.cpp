@@ -48,7 +48,7 @@ void combine(Row& row, const std::vector<Result>& results) {
     }
 }
 
-Entry with_seed(Entry entry, int64_t seed) {
+Entry with_seed(Entry entry, uint64_t seed) {
   entry.experiment.seed = seed;
   return entry;
 }
@@ -108,12 +108,12 @@ std::string summary_of(const std::string& name) {
 
 }  // namespace
 
-std::vector<Row> run_entries(Workbench& bench, const std::vector<Entry>& entries, const std::vector<int64_t>& seeds,
+std::vector<Row> run_entries(Workbench& bench, const std::vector<Entry>& entries, const std::vector<uint64_t>& seeds,
                              const std::vector<LabelledPaperRow>& paper) {
   std::vector<Row> rows;
   for (const auto& entry : entries) {
     std::vector<Result> results;
-    for (const int64_t seed : seeds)
+    for (const uint64_t seed : seeds)
       if (const auto result = bench.result(with_seed(entry, seed))) results.push_back(*result);
     if (results.empty()) continue;
     Row row{.labels = entry.labels, .count = entry.count};

@@ -22,7 +22,7 @@ Report run_table(const std::string& name, const TableOptions& options, const std
 
 /// The rows of these entries, each the mean over seeds; without those of which nothing is finished. `paper` has the
 /// rows to stand beside them.
-std::vector<Row> run_entries(Workbench& bench, const std::vector<Entry>& entries, const std::vector<int64_t>& seeds,
+std::vector<Row> run_entries(Workbench& bench, const std::vector<Entry>& entries, const std::vector<uint64_t>& seeds,
                              const std::vector<LabelledPaperRow>& paper = {});
 
 /// What run_table would do: steps with what they took or may take.

@@ -253,7 +253,7 @@ TableRecipe figure_ablation() {
               [](const TableOptions& o) {
                 std::vector<Entry> out;
                 for (const int64_t steps : {5, 10, 20, 50, 100, 200}) {
-                  const json overlay = {{"distill", {{"pairs", {{"integrator", "euler"}, {"euler_steps", steps}}}}}};
+                  const json overlay = {{"distill", {{"pairs", {{"integrator", "euler"}, {"steps", steps}}}}}};
                   out.push_back(with_setting(generation(o, table_experiment(o, "darcy", overlay), "piddm-1"),
                                              fmt::format("N_s = {}", steps)));
                 }

@@ -22,20 +22,18 @@ namespace piddm {
 
 struct AdamOptions {
   double lr = 1e-3;
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double eps = 1e-8;
+  double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;  ///< as in the paper; no keys of a config
   double clip = 1.0;
   double ema = 0.999;
 
   template <class V>
   void fields(V&& f) {
-    f("lr", lr, "peak learning rate");
-    f("beta1", beta1, "decay of the first moment");
-    f("beta2", beta2, "decay of the second moment");
-    f("eps", eps, "added to the root of the second moment");
-    f("clip", clip, "largest gradient norm; 0: no clipping");
-    f("ema", ema, "decay of the moving average of the weights");
+    f("lr", lr, more_than(0), "peak learning rate");
+    f("clip", clip, at_least(0), "largest gradient norm; 0: no clipping");
+    f("ema", ema, from_to_below(0, 1), "decay of the moving average of the weights");
+  }
+  static std::vector<FormerKey> former_keys() {
+    return {{"beta1", "", "always 0.9"}, {"beta2", "", "always 0.999"}, {"eps", "", "always 1e-8"}};
   }
 };
 

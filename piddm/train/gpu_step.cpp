@@ -33,7 +33,7 @@ void GpuStep::record(int64_t step) {
     try {
       graph_ = std::make_shared<cuda::Graph>([&] { work(step); }, 0);
     } catch (const c10::Error& error) {
-      throw ResourceError("the training step cannot be recorded as a CUDA graph ({}); train.graph=false does without",
+      throw ResourceError("the training step cannot be recorded as a CUDA graph ({}); a smaller train.batch may help",
                           error.what_without_backtrace());
     }
   }

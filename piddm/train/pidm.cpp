@@ -16,9 +16,7 @@ Pidm::Pidm(Network& network, ProcessPtr process, const Tensor& data, int64_t bat
       pde_(std::move(pde)),
       normalizer_(std::move(normalizer)),
       options_(options) {
-  require<UsageError>(options.lambda >= 0, "pidm.lambda: must not be negative, got {}", options.lambda);
-  require<UsageError>(options.boundary >= 0, "pidm.boundary: must not be negative, got {}", options.boundary);
-  require<UsageError>(options.walk >= 0, "pidm.walk: must not be negative, got {}", options.walk);
+  check_bounds(options, "pidm");
 }
 
 Tensor Pidm::weight(const Tensor& t) const {
@@ -32,15 +30,10 @@ Tensor Pidm::weight(const Tensor& t) const {
 
 Tensor Pidm::estimate(const Batch& batch, const Tensor& v) {
   if (options_.estimate == PidmEstimate::mean) return process_->clean(batch.x_t, v, batch.t);
-  auto x = batch.x_t, velocity = v, t = batch.t;
-  for (int64_t left = options_.walk; left >= 0; --left) {
-    const auto next = torch::minimum(
-        t, kStep + (batch.t - kStep) * (static_cast<double>(left) / static_cast<double>(options_.walk + 1)));
-    x = process_->diffuse(process_->clean(x, velocity, t), process_->noise(x, velocity, t), next);
-    t = next;
-    velocity = network_(x, t);
-  }
-  return process_->clean(x, velocity, t);
+  const auto end = torch::minimum(batch.t, torch::full_like(batch.t, kStep));
+  const auto clean = process_->clean(batch.x_t, v, batch.t), noise = process_->noise(batch.x_t, v, batch.t);
+  const auto x = process_->diffuse(clean, noise, end);
+  return process_->clean(x, network_(x, end), end);
 }
 
 Loss Pidm::judge(const Batch& batch, const Tensor& v) {
@@ -48,8 +41,10 @@ Loss Pidm::judge(const Batch& batch, const Tensor& v) {
   const torch::AutoGradMode with_gradient(torch::GradMode::is_enabled() && options_.lambda > 0);
   const auto physics = physics_loss(*pde_, normalizer_.to_physical(estimate(batch, v)));
   Loss loss{diffusion, {{"diffusion", diffusion.detach()}, {"pde_error", physics.pde_error.mean().detach()}}};
-  if (options_.lambda > 0)
-    loss.total = diffusion + (weight(batch.t) * weighted(physics, options_.boundary, normalizer_.std(0))).mean();
+  if (options_.lambda > 0) {
+    const double beside_residual = options_.boundary / options_.lambda;
+    loss.total = diffusion + (weight(batch.t) * weighted(physics, beside_residual, normalizer_.std(0))).mean();
+  }
   return loss;
 }
 

@@ -19,20 +19,32 @@ namespace piddm {
 
 namespace {
 
+const std::string kBestPart = "best";             // weights of the best step in a checkpoint
 const std::string kObjectivePart = "objective-";  // before the names of its parts in a checkpoint
 
-void check_options(const TrainOptions& o) {
-  require<UsageError>(o.steps >= 1, "train.steps: must be at least 1, got {}", o.steps);
-  require<UsageError>(o.batch >= 1, "train.batch: must be at least 1, got {}", o.batch);
-  require<UsageError>(o.adam.lr > 0, "train.adam.lr: must be positive, got {}", o.adam.lr);
-  require<UsageError>(o.adam.ema >= 0 && o.adam.ema < 1, "train.adam.ema: must be in [0,1), got {}", o.adam.ema);
-  require<UsageError>(o.warmup > 0 && o.warmup < 1, "train.warmup: must be between 0 and 1, got {}", o.warmup);
-  require<UsageError>(o.log_every >= 1 && o.checkpoint_every >= 1,
-                      "train: log_every and checkpoint_every must be at least 1");
-  for (const int64_t step : o.snapshots)
-    require<UsageError>(step >= 1 && step <= o.steps, "train.snapshots: must be between 1 and train.steps = {}, got {}",
-                        o.steps, step);
-}
+constexpr double kRise = 0.2;               // share of the steps in which one_cycle rises
+constexpr double kLeastImprovement = 1e-3;  // relative gain that counts
+constexpr int kKeptCheckpoints = 2;
+
+/// What a checkpoint keeps of the loop itself.
+struct LoopState {
+  double seconds = 0, last_loss = 0;
+  bool stopped = false;
+  double best_value = 0;
+  int64_t best_step = 0, without_gain = 0;
+  int threads = at::get_num_threads();
+
+  template <class V>
+  void fields(V&& f) {
+    f("seconds", seconds, "of training so far");
+    f("last_loss", last_loss, "loss of the last step");
+    f("stopped", stopped, "whether training stopped early");
+    f("best_value", best_value, "lowest held-out loss");
+    f("best_step", best_step, "and its step");
+    f("without_gain", without_gain, "looks since then");
+    f("threads", threads, "of the process that trained");
+  }
+};
 
 class Trainer {
  public:
@@ -45,14 +57,14 @@ class Trainer {
         snapshot_(snapshot),
         precision_(network, options.precision),
         adam_(network, options.adam),
-        store_(run.checkpoints(static_cast<int>(options.keep_checkpoints))) {
+        store_(run.checkpoints(kKeptCheckpoints)) {
     restore();
     if (adam_.fits_gpu_step()) gpu_.emplace(objective, adam_, options.graph);
   }
 
   TrainSummary run(const std::string& label) {
     Progress progress(label, options_.steps, step_);
-    while (step_ < options_.steps && !stopped_) {
+    while (step_ < options_.steps && !loop_.stopped) {
       if (interrupt_requested()) stop_for_signal();
       one_step(progress);
     }
@@ -64,7 +76,9 @@ class Trainer {
  private:
   using Clock = std::chrono::steady_clock;
 
-  TrainSummary summary() const { return {step_, best_.empty() ? step_ : best_step_, seconds_, last_loss_, stopped_}; }
+  TrainSummary summary() const {
+    return {step_, best_.empty() ? step_ : loop_.best_step, loop_.seconds, loop_.last_loss, loop_.stopped};
+  }
 
   bool due(int64_t every) const { return every > 0 && step_ % every == 0; }
 
@@ -82,13 +96,13 @@ class Trainer {
       stop_for_signal();
     }
     ++step_;
-    seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
+    loop_.seconds += std::chrono::duration<double>(Clock::now() - begin).count();
     if (objective_.keeps_state()) advance_objective();
 
     const bool recorded = due(options_.log_every) || step_ == options_.steps;
     if (recorded || step_ == 1) read_values();
     if (recorded) record(lr);
-    progress.advance(1, fmt::format("loss {:.4g}", last_loss_));
+    progress.advance(1, fmt::format("loss {:.4g}", loop_.last_loss));
     if (std::count(options_.snapshots.begin(), options_.snapshots.end(), step_) > 0) take_snapshot();
     if (due(options_.validate_every)) validate();
     if (due(options_.checkpoint_every)) save();
@@ -116,7 +130,7 @@ class Trainer {
 
   void step_on_host(double lr) {
     values_ = differentiate();
-    last_loss_ = values_.loss;
+    loop_.last_loss = values_.loss;
     adam_.step(step_ + 1, lr, values_.gradient_norm);
   }
 
@@ -125,7 +139,7 @@ class Trainer {
     read_values();
     const auto begin = Clock::now();
     objective_.advance(step_ - 1);
-    seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
+    loop_.seconds += std::chrono::duration<double>(Clock::now() - begin).count();
   }
 
   /// Waits for the GPU, if there is anything to wait for; fails if a step since the last call was not finite.
@@ -134,10 +148,10 @@ class Trainer {
     const auto begin = Clock::now();
     unread_ = false;
     const auto failed = gpu_->failed();
-    seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
+    loop_.seconds += std::chrono::duration<double>(Clock::now() - begin).count();
     if (failed) fail_again(*failed);
     values_ = gpu_->values();
-    last_loss_ = values_.loss;
+    loop_.last_loss = values_.loss;
   }
 
   /// The weights are still those before step `step`: doing it once more tells what was not finite.
@@ -149,11 +163,9 @@ class Trainer {
   }
 
   void record(double lr) {
-    json row = {{"step", step_}, {"loss", last_loss_}};
+    json row = {{"step", step_}, {"loss", loop_.last_loss}};
     for (const auto& [name, value] : values_.terms) row[name] = value;
-    row["lr"] = lr;
-    row["gradient_norm"] = values_.gradient_norm;
-    row["seconds"] = seconds_;
+    row.update({{"lr", lr}, {"gradient_norm", values_.gradient_norm}, {"seconds", loop_.seconds}});
     run_.append_metrics(row);
   }
 
@@ -172,13 +184,13 @@ class Trainer {
     if (!value) return;
     if (!std::isfinite(*value)) fail("the held-out loss");
     run_.append_metrics({{"step", step_}, {"held_out", *value}});
-    if (best_.empty() || *value < best_value_ * (1 - options_.min_improvement)) {
-      best_value_ = *value;
-      best_step_ = step_;
+    if (best_.empty() || *value < loop_.best_value * (1 - kLeastImprovement)) {
+      loop_.best_value = *value;
+      loop_.best_step = step_;
       best_ = adam_.ema();
-      without_gain_ = 0;
-    } else if (options_.patience > 0 && ++without_gain_ >= options_.patience) {
-      stopped_ = true;
+      loop_.without_gain = 0;
+    } else if (options_.patience > 0 && ++loop_.without_gain >= options_.patience) {
+      loop_.stopped = true;
     }
   }
 
@@ -205,15 +217,9 @@ class Trainer {
     read_values();
     if (step_ == saved_) return;
     Checkpoint checkpoint{step_, adam_.state(), {}};
-    if (!best_.empty()) checkpoint.parts["best"] = best_;
+    if (!best_.empty()) checkpoint.parts[kBestPart] = best_;
     for (const auto& [name, part] : objective_.state()) checkpoint.parts[kObjectivePart + name] = part;
-    checkpoint.state = {{"seconds", seconds_},
-                        {"last_loss", last_loss_},
-                        {"stopped", stopped_},
-                        {"best_value", best_value_},
-                        {"best_step", best_step_},
-                        {"without_gain", without_gain_},
-                        {"threads", at::get_num_threads()}};
+    checkpoint.state = write_fields(loop_);
     store_.save(checkpoint);
     saved_ = step_;
   }
@@ -224,19 +230,15 @@ class Trainer {
     const auto checkpoint = store_.load(*latest);
     adam_.load(checkpoint.parts);
     load_objective(checkpoint.parts);
-    const auto& state = checkpoint.state;
     step_ = saved_ = checkpoint.step;
-    seconds_ = state.at("seconds");
-    last_loss_ = state.at("last_loss");
-    stopped_ = state.at("stopped");
-    best_value_ = state.at("best_value");
-    best_step_ = state.at("best_step");
-    without_gain_ = state.at("without_gain");
-    if (checkpoint.parts.count("best")) best_ = checkpoint.parts.at("best");
-    if (state.at("threads") != at::get_num_threads())
+    if (const auto best = checkpoint.parts.find(kBestPart); best != checkpoint.parts.end()) best_ = best->second;
+    read_fields(checkpoint.state, loop_, "checkpoint");
+    if (const int now = at::get_num_threads(); loop_.threads != now) {
       spdlog::warn(
           "this run was begun with {} thread(s) and continues with {}: the result will differ in the last bits",
-          state.at("threads").get<int>(), at::get_num_threads());
+          loop_.threads, now);
+      loop_.threads = now;
+    }
     run_.truncate_metrics(step_);
   }
 
@@ -262,27 +264,40 @@ class Trainer {
   bool unread_ = false;  ///< whether the GPU has made steps that nobody has looked at
   StepValues values_;
 
-  int64_t step_ = 0, saved_ = -1, best_step_ = 0, without_gain_ = 0;
-  double seconds_ = 0, last_loss_ = 0, best_value_ = 0;
-  bool stopped_ = false;
+  int64_t step_ = 0, saved_ = -1;
+  LoopState loop_;
   TensorMap best_;
 };
 
 }  // namespace
+
+TrainOptions TrainOptions::continued_with(const TrainOptions& later) const {
+  auto out = later;
+  out.batch = batch;
+  out.schedule = schedule;
+  return out;
+}
+
+void check_training(const TrainOptions& options, const std::string& path) {
+  check_bounds(options, path);
+  for (const int64_t step : options.snapshots)
+    require<UsageError>(step <= options.steps, "{}.snapshots: must be between 1 and {}.steps = {}, got {}", path, path,
+                        options.steps, step);
+}
 
 double learning_rate(const TrainOptions& o, int64_t step) {
   if (o.schedule == ScheduleKind::constant) return o.adam.lr;
   const auto cosine = [](double from, double to, double share) {
     return to + (from - to) * 0.5 * (1 + std::cos(std::numbers::pi * share));
   };
-  const double peak = o.warmup * static_cast<double>(o.steps), s = static_cast<double>(step);
+  const double peak = kRise * static_cast<double>(o.steps), s = static_cast<double>(step);
   if (s < peak) return cosine(o.adam.lr / 25, o.adam.lr, s / peak);
   return cosine(o.adam.lr, o.adam.lr / 1e4, (s - peak) / (static_cast<double>(o.steps) - peak));
 }
 
 TrainSummary train(torch::nn::Module& network, Objective& objective, const TrainOptions& options, RunFolder& run,
                    const std::string& label, const SnapshotWriter& snapshot) {
-  check_options(options);
+  check_training(options, "train");
   require<UsageError>(options.snapshots.empty() || snapshot, "train.snapshots: this training keeps none");
   return Trainer(network, objective, options, run, snapshot).run(label);
 }

@@ -20,8 +20,8 @@
 
 namespace piddm {
 
-/// constant: lr throughout. one_cycle: cosine from lr/25 up to lr over the first `warmup` of the steps, then cosine
-/// down to lr/10000.
+/// constant: lr throughout. one_cycle: cosine from lr/25 up to lr over the first fifth of the steps, then cosine down
+/// to lr/10000.
 enum class ScheduleKind { one_cycle, constant };
 inline std::vector<std::string> enum_names(ScheduleKind) { return {"one_cycle", "constant"}; }
 
@@ -30,36 +30,42 @@ struct TrainOptions {
   int64_t batch = 128;
   AdamOptions adam = {};
   ScheduleKind schedule = ScheduleKind::one_cycle;
-  double warmup = 0.2;
   int64_t log_every = 20;
   int64_t checkpoint_every = 500;
-  int64_t keep_checkpoints = 2;
   std::vector<int64_t> snapshots = {};
   int64_t validate_every = 0;
   int64_t patience = 0;
-  double min_improvement = 1e-3;
   Precision precision = Precision::bf16;
-  bool graph = true;
+  bool graph = true;  ///< on a GPU, record the step once and play it back; no key of a config
 
   template <class V>
   void fields(V&& f) {
-    f("steps", steps, "optimiser steps");
-    f("batch", batch, "samples a step");
+    f("steps", steps, at_least(1), "optimiser steps");
+    f("batch", batch, at_least(1), "samples per step");
     f("adam", adam, "optimiser and moving average");
     f("schedule", schedule, "learning-rate schedule: one_cycle or constant");
-    f("warmup", warmup, "share of the steps in which one_cycle rises");
-    f("log_every", log_every, "steps between two lines of metrics.jsonl");
-    f("checkpoint_every", checkpoint_every, "steps between two checkpoints");
-    f("keep_checkpoints", keep_checkpoints, "checkpoints kept; 0: all");
-    f("snapshots", snapshots, "steps whose moving average is kept as a model, in RUN/snapshots/STEP");
-    f("validate_every", validate_every, "steps between two looks at held-out data; 0: never");
-    f("patience", patience, "looks without improvement until training stops; 0: never stops early");
-    f("min_improvement", min_improvement, "relative gain that counts as an improvement");
+    f("log_every", log_every, at_least(1), "steps between two lines of metrics.jsonl");
+    f("checkpoint_every", checkpoint_every, at_least(1), "steps between two checkpoints");
+    f("snapshots", snapshots, at_least(1), "steps whose moving average is kept as a model, in RUN/snapshots/STEP");
+    f("validate_every", validate_every, at_least(0), "steps between two looks at held-out data; 0: never");
+    f("patience", patience, at_least(0), "looks without improvement until training stops; 0: never stops early");
     f("precision", precision,
       "arithmetic of the network on a GPU while training: fp32, tf32 or bf16; no effect on the CPU");
-    f("graph", graph, "on a GPU, record the training step once and play it back; no effect on the CPU");
   }
+  static std::vector<FormerKey> former_keys() {
+    return {{"warmup", "", "one_cycle always rises over the first fifth of the steps"},
+            {"keep_checkpoints", "", "the two newest are kept"},
+            {"min_improvement", "", "an improvement is always a gain of more than 0.1 %"},
+            {"graph", "", "a step is recorded wherever it can be"}};
+  }
+
+  /// These options with those of `later` that a run may be continued with: how far and how fast it goes on and what it
+  /// writes on the way, but neither its batches nor its schedule.
+  TrainOptions continued_with(const TrainOptions& later) const;
 };
+
+/// A UsageError that begins with `path` where options make no sense.
+void check_training(const TrainOptions& options, const std::string& path);
 
 double learning_rate(const TrainOptions& options, int64_t step);
 

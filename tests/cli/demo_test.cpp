@@ -27,7 +27,7 @@ Arguments demo_command(const fs::path& out) {
                               "experiment.train.steps=30",
                               "experiment.train.batch=4",
                               "experiment.train.checkpoint_every=1",
-                              "experiment.distill.pairs.euler_steps=4",
+                              "experiment.distill.pairs.steps=4",
                               "experiment.distill.pairs.chunk=8",
                               "experiment.distill.pairs.every=5",
                               "experiment.distill.pairs.held_out=4",

@@ -13,7 +13,7 @@ steps = 20
 batch = 4
 [distill]
 heads = { band_limited = true, smooth = true, bounded = true }
-pairs = { euler_steps = 4, chunk = 8, every = 5, pool = 2, held_out = 4 }
+pairs = { steps = 4, chunk = 8, every = 5, pool = 2, held_out = 4 }
 loss = { lambda = 1.0, physics_ramp = 5 }
 train = { steps = 20, batch = 4, validate_every = 4 }
 [solve]

@@ -159,10 +159,24 @@ TEST(LoadConfig, UnknownPresetIsRefusedWithTheNearest) {
 
 TEST(Presets, AreTheFilesOfConfigs) {
   const auto folder = testing::golden("").parent_path().parent_path().parent_path() / "configs";
-  size_t files = 0;
-  for (const auto& file : std::filesystem::directory_iterator(folder)) files += file.path().extension() == ".toml";
-  EXPECT_EQ(presets().size(), files);
-  for (const auto& preset : presets()) EXPECT_EQ(preset.text, testing::read_text(folder / (preset.name + ".toml")));
+  const auto expect_files = [&](const std::vector<Preset>& list, const std::filesystem::path& of) {
+    size_t files = 0;
+    for (const auto& file : std::filesystem::directory_iterator(of)) files += file.path().extension() == ".toml";
+    EXPECT_EQ(list.size(), files);
+    for (const auto& preset : list) EXPECT_EQ(preset.text, testing::read_text(folder / (preset.name + ".toml")));
+  };
+  expect_files(presets(), folder);
+  expect_files(preset_bases(), folder / "base");
+}
+
+TEST(Presets, StandOnBasesThatAreNoPresets) {
+  ASSERT_FALSE(preset_bases().empty());
+  for (const auto& base : preset_bases()) {
+    EXPECT_TRUE(base.name.starts_with("base/")) << base.name;
+    EXPECT_FALSE(base.summary.empty()) << base.name;
+    EXPECT_FALSE(load_config(base.name).contains("base"));
+    for (const auto& preset : presets()) EXPECT_NE(preset.name, base.name);
+  }
 }
 
 TEST(Presets, AllParseAndSayWhatTheyAre) {

@@ -152,6 +152,77 @@ TEST(Fields, DescriptionHasEveryKeyDefaultAndMeaning) {
     EXPECT_THAT(text, ::testing::HasSubstr(line));
 }
 
+struct Bounded {
+  int64_t count = 3;
+  double share = 0.5;
+  uint64_t seed = 1;
+  std::vector<int64_t> list = {};
+  template <class V>
+  void fields(V&& f) {
+    f("count", count, at_least(1), "how many");
+    f("share", share, from_to_below(0, 1), "of the whole");
+    f("seed", seed, "of random numbers");
+    f("list", list, more_than(0), "numbers");
+  }
+  static std::vector<FormerKey> former_keys() {
+    return {{"number", "count"}, {"old.inner.part", "share"}, {"old", "", "it had no effect"}};
+  }
+};
+
+Bounded read_bounded(const json& j, FormerKeys policy = FormerKeys::refuse) {
+  Bounded out;
+  read_fields(j, out, "b", policy);
+  return out;
+}
+
+TEST(Fields, NumbersOutOfBoundsNameTheKey) {
+  EXPECT_ERROR(read_bounded({{"count", 0}}), ExitCode::usage, "b.count: must be at least 1, got 0");
+  EXPECT_ERROR(read_bounded({{"share", 1}}), ExitCode::usage, "b.share: must be at least 0 and below 1, got 1");
+  EXPECT_ERROR(read_bounded({{"list", {2, 0}}}), ExitCode::usage, "b.list: must be more than 0, got 0");
+  EXPECT_ERROR(check_bounds(Bounded{.count = -2}, "c"), ExitCode::usage, "c.count: must be at least 1, got -2");
+  EXPECT_NO_THROW(check_bounds(Bounded{}, "c"));
+}
+
+TEST(Fields, UnsignedNumbersAreNotNegative) {
+  EXPECT_ERROR(read_bounded({{"seed", -1}}), ExitCode::usage, "b.seed: must not be negative, got -1");
+  EXPECT_EQ(read_bounded({{"seed", 18446744073709551615U}}).seed, 18446744073709551615U);
+}
+
+TEST(Fields, FormerKeysAreRefusedWithWhatToWriteOrReadAsTheyWereMeant) {
+  EXPECT_ERROR(read_bounded({{"number", 2}}), ExitCode::usage, "b.number is now b.count");
+  EXPECT_ERROR(read_bounded({{"old", {{"other", 2}}}}), ExitCode::usage, "b.old is gone: it had no effect");
+  const json nested = {{"number", 7}, {"old", {{"inner", {{"part", 0.25}, {"rest", 1}}}}}};
+  EXPECT_ERROR(read_bounded({{"old", {{"inner", {{"part", 0.25}}}}}}), ExitCode::usage,
+               "b.old.inner.part is now b.share");
+  const auto read = read_bounded(nested, FormerKeys::accept);
+  EXPECT_EQ(read.count, 7);
+  EXPECT_EQ(read.share, 0.25);
+}
+
+struct Chooser {
+  std::string own = "a";
+  int64_t value = 0;
+  template <class V>
+  void fields(V&& f) {
+    f("own", own, "which table");
+    f(own.c_str(), value, "its number");
+  }
+  json own_keys(json table, const std::string&, FormerKeys) const {
+    const auto chosen = table.value("own", own);
+    for (const char* name : {"a", "b"})
+      if (name != chosen) table.erase(name);
+    return table;
+  }
+};
+
+TEST(Fields, KeysMayDependOnAMember) {
+  Chooser chooser;
+  read_fields({{"own", "b"}, {"a", "of no interest"}, {"b", 4}}, chooser);
+  EXPECT_EQ(chooser.value, 4);
+  EXPECT_EQ(write_fields(chooser).dump(), R"({"own":"b","b":4})");
+  EXPECT_ERROR(read_fields({{"c", 4}}, chooser), ExitCode::usage, "unknown key 'c'");
+}
+
 TEST(NearestName, PrefersTheSmallestDistance) {
   const std::vector<std::string> names = {"forward", "inverse", "generate", "reconstruct"};
   EXPECT_EQ(nearest_name("foward", names), "forward");

@@ -30,7 +30,7 @@ class DmdTest : public ::testing::TestWithParam<std::string> {
   Model model_ = testing::affine_student(teacher_);
   Student student_{model_};
   PairSource pairs_{
-      teacher_, kDmdSeed, {.euler_steps = 4, .chunk = 8, .every = 5, .pool = 1, .held_out = 4}, folder_ / "pairs"};
+      teacher_, kDmdSeed, {.steps = 4, .chunk = 8, .every = 5, .pool = 1, .held_out = 4}, folder_ / "pairs"};
 };
 
 TEST_P(DmdTest, DirectionIsTheDifferenceOfTheScores) {
@@ -49,23 +49,19 @@ TEST_P(DmdTest, DirectionIsTheDifferenceOfTheScores) {
 // d(e) = mean + std e, so the gradient in `mean` is the mean of g over the entries of a channel, and in `std` that of g
 // e.
 TEST_P(DmdTest, GradientOfTheLossIsTheDirection) {
-  for (const auto times : {Spacing::uniform, Spacing::quadratic}) {
-    auto dmd = objective({.critic_steps = 2, .regression = 0, .times = times, .t_first = 0.02, .t_last = 0.98});
-    const Draws draws(model_, kDmdSeed, kBatch, 6);
-    for (const int64_t step : {0, 3}) {
-      const auto loss = dmd.loss(step);
-      const auto parameters = model_.network->named_parameters();
-      const auto gradient = torch::autograd::grad({loss.total}, {parameters["mean"], parameters["std"]});
-      const auto e = draws.normal(step, 0);
-      const double end = teacher_.process->t_end(), first = end + 0.02 * (1 - end), last = end + 0.98 * (1 - end);
-      const auto u = draws.uniform(step, 1);
-      const auto t = times == Spacing::uniform
-                         ? first + (last - first) * u
-                         : 1 - (std::sqrt(1 - first) * (1 - u) + std::sqrt(1 - last) * u).square();
-      const auto g = dmd.direction(student_(e), draws.normal(step, 1), t) / 2;  // two channels share the mean
-      EXPECT_LT(testing::relative_error(gradient[0].flatten(), g.mean({0, 2, 3})), 1e-3);
-      EXPECT_LT(testing::relative_error(gradient[1].flatten(), (g * e).mean({0, 2, 3})), 1e-3);
-    }
+  auto dmd = objective({.critic_steps = 2, .regression = 0});
+  const Draws draws(model_, kDmdSeed, kBatch, 6);
+  for (const int64_t step : {0, 3}) {
+    const auto loss = dmd.loss(step);
+    const auto parameters = model_.network->named_parameters();
+    const auto gradient = torch::autograd::grad({loss.total}, {parameters["mean"], parameters["std"]});
+    const auto e = draws.normal(step, 0);
+    const double end = teacher_.process->t_end(), first = end + 0.02 * (1 - end), last = end + 0.998 * (1 - end);
+    const auto u = draws.uniform(step, 1);
+    const auto t = 1 - (std::sqrt(1 - first) * (1 - u) + std::sqrt(1 - last) * u).square();
+    const auto g = dmd.direction(student_(e), draws.normal(step, 1), t) / 2;  // two channels share the mean
+    EXPECT_LT(testing::relative_error(gradient[0].flatten(), g.mean({0, 2, 3})), 1e-3);
+    EXPECT_LT(testing::relative_error(gradient[1].flatten(), (g * e).mean({0, 2, 3})), 1e-3);
   }
 }
 
@@ -77,9 +73,7 @@ TEST_P(DmdTest, ACriticThatAgreesWithTheTeacherLeavesTheStudentAlone) {
 }
 
 TEST_P(DmdTest, FindsTheTeachersLaw) {
-  DmdOptions options{.critic_steps = 5, .regression = 0};
-  options.critic = {.lr = 0.02, .clip = 0, .ema = 0};
-  auto dmd = objective(options, 16, testing::kMean, testing::kStd);
+  auto dmd = objective({.critic_steps = 5, .regression = 0, .critic_lr = 0.02}, 16, testing::kMean, testing::kStd);
   testing::train_quickly(*model_.network, dmd, 300, 0.02, folder_ / "run");
   const auto found = testing::affine_parameters(model_);
   EXPECT_LT(testing::relative_error(found.first, torch::tensor(testing::kMean)), 0.05);
@@ -111,7 +105,7 @@ TEST_P(DmdTest, RefusesSenselessNumbers) {
   EXPECT_ERROR(objective({.warm_up = -1}), ExitCode::usage, "warm_up");
   EXPECT_ERROR(objective({.critic_steps = 0}), ExitCode::usage, "critic_steps");
   EXPECT_ERROR(objective({.regression = -1}), ExitCode::usage, "regression");
-  EXPECT_ERROR(objective({.t_first = 0.9, .t_last = 0.3}), ExitCode::usage, "t_first < t_last");
+  EXPECT_ERROR(objective({.critic_lr = 0}), ExitCode::usage, "distill.dmd.critic_lr: must be more than 0, got 0");
 }
 
 INSTANTIATE_TEST_SUITE_P(Processes, DmdTest, ::testing::Values("linear", "vp", "sub-vp"),

@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint64_t kPairsSeed = 21;
 
-PairOptions few_pairs() { return {.euler_steps = 5, .chunk = 6, .every = 4, .pool = 2, .held_out = 3}; }
+PairOptions few_pairs() { return {.steps = 5, .chunk = 6, .every = 4, .pool = 2, .held_out = 3}; }
 
 Tensor euler(const Model& teacher, const Tensor& latents, int64_t steps) {
   const torch::NoGradGuard no_grad;
@@ -66,7 +66,7 @@ TEST(Pairs, OfAnotherOriginAreMadeAgain) {
   const testing::TempDir cache;
   const auto teacher = testing::tiny_teacher();
   auto longer = few_pairs(), larger = few_pairs();
-  longer.euler_steps = 7;
+  longer.steps = 7;
   larger.chunk = 8;
   EXPECT_EQ(cost_of_chunk(teacher, few_pairs(), cache.path()), 30);
   EXPECT_EQ(cost_of_chunk(teacher, few_pairs(), cache.path(), kPairsSeed + 1), 30);
@@ -98,8 +98,8 @@ TEST(Pairs, ThatAreDamagedAreMadeAgain) {
 
 TEST(Pairs, RefuseSenselessNumbers) {
   const testing::TempDir cache;
-  for (const auto member : {&PairOptions::euler_steps, &PairOptions::chunk, &PairOptions::every, &PairOptions::pool,
-                            &PairOptions::held_out}) {
+  for (const auto member :
+       {&PairOptions::steps, &PairOptions::chunk, &PairOptions::every, &PairOptions::pool, &PairOptions::held_out}) {
     auto options = few_pairs();
     options.*member = 0;
     EXPECT_ERROR(PairSource(testing::tiny_teacher(), kPairsSeed, options, cache.path()), ExitCode::usage, "at least 1");

@@ -8,7 +8,7 @@ namespace {
 constexpr uint64_t kReflowSeed = 41;
 constexpr int64_t kEuler = 40;
 
-PairOptions pairs_of_a_round() { return {.euler_steps = kEuler, .chunk = 16, .every = 1000, .pool = 1, .held_out = 8}; }
+PairOptions pairs_of_a_round() { return {.steps = kEuler, .chunk = 16, .every = 1000, .pool = 1, .held_out = 8}; }
 
 /// Straight lines from e to mean + std e.
 class StraightNetwork : public testing::TwoParameterNetwork {
@@ -23,12 +23,7 @@ class StraightNetwork : public testing::TwoParameterNetwork {
   }
 };
 
-ReflowOptions options_of(double ends = 4) {
-  ReflowOptions options;
-  options.ends = ends;
-  options.train.batch = 16;
-  return options;
-}
+constexpr int64_t kBatchOfARound = 16;
 
 // Noise and data are drawn independently for the teacher: its lines cross, and one step from any e ends in the mean.
 // The coupling by its ODE does not cross: one round of reflow finds straight lines, and one step makes the whole law.
@@ -39,7 +34,7 @@ TEST(Reflow, StraightensACrossingCoupling) {
   auto model = teacher;
   model.network =
       std::make_shared<StraightNetwork>(teacher.process, std::vector<float>{0, 0}, std::vector<float>{1, 1});
-  Reflow objective(*model.network, pairs, options_of(), kReflowSeed);
+  Reflow objective(*model.network, pairs, kBatchOfARound, kReflowSeed);
   const double before = objective.validate().value();
   testing::train_quickly(*model.network, objective, 300, 0.03, folder / "run");
   EXPECT_LT(objective.validate().value(), 1e-4 * before);
@@ -69,23 +64,32 @@ TEST(Reflow, TakesTheLinesOfAnyProcess) {
     const auto [offset, slope] = testing::end_of_euler(teacher, kEuler);
     const auto as_vector = [](const Tensor& x) { return std::vector<float>{x[0].item<float>(), x[1].item<float>()}; };
     StraightNetwork exact(linear, as_vector(offset), as_vector(slope)), wrong(linear, as_vector(offset), {1, 1});
-    EXPECT_LT(Reflow(exact, pairs, options_of(), kReflowSeed).loss(3).total.item<double>(), 1e-8) << process;
-    EXPECT_GT(Reflow(wrong, pairs, options_of(), kReflowSeed).loss(3).total.item<double>(), 1e-3) << process;
+    EXPECT_LT(Reflow(exact, pairs, kBatchOfARound, kReflowSeed).loss(3).total.item<double>(), 1e-8) << process;
+    EXPECT_GT(Reflow(wrong, pairs, kBatchOfARound, kReflowSeed).loss(3).total.item<double>(), 1e-3) << process;
   }
 }
 
 TEST(Reflow, DrawsTimesNearBothEnds) {
-  const testing::TempDir folder;
-  const auto teacher = testing::gaussian_teacher("linear");
-  PairSource pairs(teacher, kReflowSeed, pairs_of_a_round(), folder.path());
   const auto u = (torch::arange(0, 1000, torch::kFloat64) + 0.5) / 1000;
-  const auto t = Reflow(*teacher.network, pairs, options_of(4), kReflowSeed).time(u);
+  const auto t = Reflow::time(u);
   EXPECT_TRUE(torch::allclose(torch::sinh(4 * (2 * t - 1)), std::sinh(4.0) * (2 * u - 1)));  // the integral of cosh
   EXPECT_GT(t.min().item<double>(), 0);
   EXPECT_LT(t.max().item<double>(), 1);
   EXPECT_GT(((t - 0.5).abs() > 0.4).to(torch::kFloat64).mean().item<double>(), 0.5);
-  EXPECT_TRUE(torch::equal(Reflow(*teacher.network, pairs, options_of(0), kReflowSeed).time(u), u));
-  EXPECT_ERROR(Reflow(*teacher.network, pairs, options_of(-1), kReflowSeed), ExitCode::usage, "distill.reflow.ends");
+}
+
+TEST(Reflow, ARoundTrainsByItsOwnNumbersAndRecordsLikeTheStudent) {
+  TrainOptions student;
+  student.checkpoint_every = 7, student.log_every = 3, student.batch = 99;
+  student.precision = Precision::fp32, student.schedule = ScheduleKind::constant;
+  const auto round = training_of_round({.steps = 40, .batch = 8, .lr = 0.1, .ema = 0.5, .validate_every = 5}, student);
+  EXPECT_EQ(write_fields(round).dump(), write_fields(TrainOptions{.steps = 40,
+                                                                  .batch = 8,
+                                                                  .adam = {.lr = 0.1, .ema = 0.5},
+                                                                  .log_every = 3,
+                                                                  .checkpoint_every = 7,
+                                                                  .validate_every = 5})
+                                            .dump());
 }
 
 }  // namespace

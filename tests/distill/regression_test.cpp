@@ -12,9 +12,7 @@ constexpr int64_t kChunk = 6;
 /// A teacher's pairs, a student with other weights, and both terms of the loss computed by hand.
 class RegressionTest : public ::testing::Test {
  protected:
-  static PairOptions pair_options() {
-    return {.euler_steps = 3, .chunk = kChunk, .every = 4, .pool = 2, .held_out = 5};
-  }
+  static PairOptions pair_options() { return {.steps = 3, .chunk = kChunk, .every = 4, .pool = 2, .held_out = 5}; }
 
   Regression objective(const StudentLossOptions& options, int64_t batch = kChunk) {
     return Regression(student_, model_, source_, options, batch, kRegressionSeed);
@@ -48,10 +46,10 @@ class RegressionTest : public ::testing::Test {
 };
 
 TEST_F(RegressionTest, AddsTheResidualWithARisingWeight) {
-  auto loss = objective({.lambda = 3, .physics_from = 1, .physics_ramp = 2});
+  auto loss = objective({.lambda = 3, .physics_ramp = 2});
   const auto expected = terms_of_chunks(0, 0);  // a batch is the whole first chunk
   ASSERT_GT(expected.physics, 0.01 * expected.sample);
-  const std::vector<double> lambda = {0, 0, 1.5, 3};
+  const std::vector<double> lambda = {0, 1.5, 3, 3};
   for (int64_t step = 0; step < 4; ++step) {
     const auto value = loss.loss(step);
     EXPECT_NEAR(total(value), expected.sample + lambda[step] * expected.physics, 1e-5 * total(value)) << step;
@@ -64,7 +62,7 @@ TEST_F(RegressionTest, AddsTheResidualWithARisingWeight) {
 
 // Two batches of one chunk each go through a pool of two chunks exactly once.
 TEST_F(RegressionTest, TrainsOnTheNewestChunks) {
-  auto loss = objective({.lambda = 0, .physics_from = 0, .physics_ramp = 1});
+  auto loss = objective({.lambda = 0, .physics_ramp = 1});
   for (const int64_t window : {1, 2, 5}) {
     const double mean = (total(loss.loss(4 * window)) + total(loss.loss(4 * window + 1))) / 2;
     EXPECT_NEAR(mean, terms_of_chunks(window - 1, window).sample, 1e-5 * mean) << window;
@@ -82,15 +80,15 @@ TEST_F(RegressionTest, IsAFunctionOfTheStep) {
 
 TEST_F(RegressionTest, ValidatesWithTheFullWeightOnHeldOutPairs) {
   const auto expected = terms_of(source_.held_out());
-  auto whole = objective({.lambda = 3, .physics_from = 1000, .physics_ramp = 5});
+  auto whole = objective({.lambda = 3, .physics_ramp = 1000});
   EXPECT_NEAR(whole.validate().value(), expected.sample + 3 * expected.physics, 1e-5 * expected.sample);
-  auto sample = objective({.lambda = 3, .physics_from = 1000, .physics_ramp = 5, .stop_on = StopOn::sample});
+  auto sample = objective({.lambda = 3, .physics_ramp = 1000, .stop_on = StopOn::sample});
   EXPECT_NEAR(sample.validate().value(), expected.sample, 1e-5 * expected.sample);
 }
 
 TEST_F(RegressionTest, LambdaZeroIgnoresPhysics) {
   const auto gradient = [&](double lambda) {
-    auto loss = objective({.lambda = lambda, .physics_from = 0, .physics_ramp = 1});
+    auto loss = objective({.lambda = lambda, .physics_ramp = 1});
     const auto value = loss.loss(2);
     EXPECT_GT(value.terms[1].second.item<double>(), 0);
     const auto parameters = model_.network->parameters();
@@ -185,18 +183,14 @@ TEST_F(StokesRegression, BoundaryConditionsCountInUnitsOfTheSolution) {
   const auto x = model_.normalizer.to_physical(student(source_.chunk(0).latents)).detach();
   const double expected =
       model_.pde->residual(x).boundary.square().mean().item<double>() / std::pow(model_.normalizer.std(0), 2);
-  const auto [value, gradient] = physics({.lambda = 0, .boundary = 3, .physics_from = -1, .physics_ramp = 1});
+  const auto [value, gradient] = physics({.lambda = 0, .boundary = 3, .physics_ramp = 0});
   EXPECT_NEAR(value, 3 * expected, 1e-4 * value);
 }
 
 // project2_bias shifts the two output channels: with frozen coefficients the physics terms leave the second alone.
 TEST_F(StokesRegression, FrozenCoefficientsFeelNoPhysics) {
   const auto gradient = [&](double weight, bool freeze) {
-    return physics({.lambda = 10 * weight,
-                    .boundary = weight,
-                    .freeze_coefficients = freeze,
-                    .physics_from = -1,
-                    .physics_ramp = 1})
+    return physics({.lambda = 10 * weight, .boundary = weight, .freeze_coefficients = freeze, .physics_ramp = 0})
         .second;
   };
   const auto plain = gradient(0, false), free = gradient(1, false), frozen = gradient(1, true);
@@ -206,9 +200,8 @@ TEST_F(StokesRegression, FrozenCoefficientsFeelNoPhysics) {
 }
 
 TEST_F(RegressionTest, DynamicWeightHoldsTheTermAtItsTarget) {
-  const double target = 1e-4, memory = 0.5;
-  auto loss = objective(
-      {.lambda = 3, .physics_from = -1, .physics_ramp = 1, .residual_target = target, .residual_memory = memory}, 2);
+  const double target = 1e-4, memory = 0.99;
+  auto loss = objective({.lambda = 3, .physics_ramp = 0, .residual_target = target}, 2);
   ASSERT_TRUE(loss.keeps_state());
   double sum = 0, weight = 0;
   for (int64_t step = 0; step < 4; ++step) {
@@ -225,7 +218,7 @@ TEST_F(RegressionTest, DynamicWeightHoldsTheTermAtItsTarget) {
 }
 
 TEST_F(RegressionTest, ProjectedGradientsKeepTheValueOfTheLoss) {
-  const StudentLossOptions plain{.lambda = 30, .physics_from = -1, .physics_ramp = 1};
+  const StudentLossOptions plain{.lambda = 30, .physics_ramp = 0};
   auto projected = plain;
   projected.gradients = GradientRule::project;
   const auto parameters = model_.network->parameters();
@@ -255,7 +248,7 @@ TEST(GaussianRegression, FindsTheOptimalLinearStudent) {
   const auto teacher = testing::gaussian_teacher("linear");
   const auto model = testing::affine_student(teacher);
   const Student student(model);
-  PairSource pairs(teacher, kRegressionSeed, {.euler_steps = 60, .chunk = 16, .every = 400, .pool = 1, .held_out = 4},
+  PairSource pairs(teacher, kRegressionSeed, {.steps = 60, .chunk = 16, .every = 400, .pool = 1, .held_out = 4},
                    folder / "pairs");
   Regression objective(student, model, pairs, {.lambda = 0}, 16, kRegressionSeed);
   testing::train_quickly(*model.network, objective, 300, 0.03, folder / "run");
@@ -271,8 +264,8 @@ TEST(GaussianRegression, FindsTheOptimalLinearStudent) {
 TEST_F(RegressionTest, TheErrorTermIsTheSolversAndMovesTheSolutionOnly) {
   const Student student(model_, {});
   const auto gradient = [&](double weight, double* excess = nullptr) {
-    Regression loss(student, model_, source_, {.lambda = 0, .error = weight, .physics_from = -1, .physics_ramp = 1},
-                    kChunk, kRegressionSeed);
+    Regression loss(student, model_, source_, {.lambda = 0, .error = weight, .physics_ramp = 0}, kChunk,
+                    kRegressionSeed);
     const auto value = loss.loss(0);
     if (excess) *excess = total(value) - value.terms[0].second.item<double>();
     return torch::autograd::grad({value.total}, {model_.network->named_parameters()["project2_bias"]})[0];
@@ -298,9 +291,9 @@ TEST_F(RegressionTest, RefusesSenselessWeights) {
   EXPECT_ERROR(objective({.error = -1}), ExitCode::usage, "distill.loss.error");
   EXPECT_ERROR(objective({.fresh = -1}), ExitCode::usage, "distill.loss.fresh");
   EXPECT_ERROR(objective({.spread = -1}), ExitCode::usage, "distill.loss.spread");
-  EXPECT_ERROR(objective({.physics_ramp = 0}), ExitCode::usage, "physics_ramp");
+  EXPECT_ERROR(objective({.physics_ramp = -1}), ExitCode::usage,
+               "distill.loss.physics_ramp: must not be negative, got -1");
   EXPECT_ERROR(objective({.residual_target = -1}), ExitCode::usage, "distill.loss.residual_target");
-  EXPECT_ERROR(objective({.residual_memory = 1}), ExitCode::usage, "distill.loss.residual_memory");
 }
 
 }  // namespace

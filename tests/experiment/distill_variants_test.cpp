@@ -12,15 +12,15 @@ Experiment quick(const std::string& objective) {
   Experiment experiment;
   experiment.pde = {"darcy", testing::kTinyGrid};
   auto& o = experiment.distill;
-  o.objective = objective;
-  o.pairs = {.euler_steps = 3, .chunk = 4, .every = 3, .pool = 2, .held_out = 3};
-  o.dmd2.warm_up = 2;
-  o.consistency.intervals = 4;
+  o.choose(objective);
+  if (auto* dmd = std::get_if<DmdOptions>(&o.own)) dmd->warm_up = std::min<int64_t>(dmd->warm_up, 2);
+  if (auto* reflow = std::get_if<ReflowOptions>(&o.own)) *reflow = {.steps = 4, .batch = 3, .validate_every = 2};
+  if (auto* consistency = std::get_if<ConsistencyOptions>(&o.own)) consistency->intervals = 4;
+  o.pairs = {.steps = 3, .chunk = 4, .every = 3, .pool = 2, .held_out = 3};
   o.train.steps = 4;
   o.train.batch = 3;
   o.train.log_every = 1;
   o.train.checkpoint_every = o.train.validate_every = 2;
-  o.reflow.train = o.train;
   return experiment;
 }
 
@@ -41,10 +41,11 @@ bool equal(const TensorMap& a, const TensorMap& b) {
 }
 
 TEST_F(DistillVariants, MakeAStudentEach) {
-  for (const auto& name : objective_registry().names()) {
+  for (const auto& card : objective_cards()) {
+    const auto& name = card.name;
     const auto student = distil(name, name);
     EXPECT_EQ(student.kind, ModelKind::student) << name;
-    EXPECT_EQ(student.process->name(), reflow_rounds(name) > 0 ? "linear" : "vp") << name;
+    EXPECT_EQ(student.process->name(), card.rounds > 0 ? "linear" : "vp") << name;
     EXPECT_EQ(student.provenance.at("experiment").at("distill").at("objective"), name);
     EXPECT_TRUE(fs::exists(folder_ / name / "curves.png")) << name;
     EXPECT_EQ(equal(weights(name), weights("regression")), name == "regression") << name;
@@ -71,7 +72,7 @@ TEST_F(DistillVariants, AStudentWithANetworkOfItsOwnLearnsAndIsFoundAgain) {
   auto& o = experiment.distill;
   o.model = {{"type", "ffno"}, {"modes", {4, 4}}, {"width", 8}, {"layers", 2}, {"time_features", 8}};
   o.loss.lambda = 0;
-  o.pairs = {.euler_steps = 3, .chunk = 32, .every = 1000, .held_out = 16};
+  o.pairs = {.steps = 3, .chunk = 32, .every = 1000, .held_out = 16};
   o.train.steps = 80;
   o.train.batch = 16;
   o.train.validate_every = o.train.checkpoint_every = 20;

@@ -18,7 +18,7 @@ model = { type = "fno", width = 4, modes = [4, 4], layers = 2, lifting = 8, proj
 steps = 3
 batch = 4
 [distill]
-pairs = { euler_steps = 2, chunk = 4, every = 2, pool = 2, held_out = 4 }
+pairs = { steps = 2, chunk = 4, every = 2, pool = 2, held_out = 4 }
 train = { steps = 3, batch = 4, validate_every = 1 }
 )",
                     "tiny");
@@ -73,7 +73,77 @@ TEST(Experiment, NamesAWrongKeyAndType) {
   EXPECT_ERROR(with("train.stesp=3"), ExitCode::usage, "did you mean 'steps'");
   EXPECT_ERROR(with("train.steps=many"), ExitCode::usage, "train.steps");
   EXPECT_ERROR(with("distill.loss.stop_on=totla"), ExitCode::usage, "did you mean 'total'");
-  EXPECT_ERROR(with("seed=-1"), ExitCode::usage, "seeds must not be negative");
+  EXPECT_ERROR(with("seed=-1"), ExitCode::usage, "seed: must not be negative, got -1");
+  EXPECT_ERROR(with("data.seed=-1"), ExitCode::usage, "data.seed: must not be negative, got -1");
+}
+
+TEST(Experiment, IsCheckedAsAWholeBeforeAnythingRuns) {
+  const auto with = [](const std::vector<std::string>& settings) {
+    return with_settings(parse_experiment(tiny_config()), settings);
+  };
+  EXPECT_ERROR(with({"train.adam.ema=1"}), ExitCode::usage, "train.adam.ema: must be at least 0 and below 1, got 1");
+  EXPECT_ERROR(with({"train.snapshots=[4]"}), ExitCode::usage,
+               "train.snapshots: must be between 1 and train.steps = 3");
+  EXPECT_ERROR(with({"distill.train.snapshots=[4]"}), ExitCode::usage, "distill.train.snapshots");
+  EXPECT_ERROR(with({"distill.pairs.chunk=0"}), ExitCode::usage, "distill.pairs.chunk: must be at least 1, got 0");
+  EXPECT_ERROR(with({"distill.objective=dmd", "distill.dmd.warm_up=3"}), ExitCode::usage, "distill.dmd.warm_up");
+  EXPECT_ERROR(with({"pde.name=stokes", "distill.loss.error=1"}), ExitCode::usage, "no fast solver");
+  EXPECT_ERROR(with({"pde.name=stoks"}), ExitCode::usage, "'stokes'");
+  EXPECT_ERROR(with({"process=liner"}), ExitCode::usage, "'linear'");
+  EXPECT_ERROR(with({"model.modes=[3,4]"}), ExitCode::usage, "model.modes");
+  EXPECT_ERROR(with({"model.type=fn"}), ExitCode::usage, "'fno'");
+  EXPECT_ERROR(with({"distill.model={type=\"ffno\", witdh=3}"}), ExitCode::usage, "distill.model");
+}
+
+TEST(Experiment, NamesWhatFormerKeysAreTodayAndReadsThemWhereTheyWereStored) {
+  for (const std::string key :
+       {"train.adam.beta1", "train.warmup", "train.keep_checkpoints", "train.min_improvement", "train.graph",
+        "pidm.walk", "pidm.watch", "distill.loss.physics_from", "distill.loss.residual_memory",
+        "distill.consistency.target_ema", "distill.dmd.times"}) {
+    auto config = tiny_config();
+    apply_setting(config, key + "=1");
+    EXPECT_ERROR(parse_experiment(config), ExitCode::usage, key + " is gone: ");
+    EXPECT_EQ(write_fields(parse_experiment(config, FormerKeys::accept)), write_fields(parse_experiment(tiny_config())))
+        << key;
+  }
+}
+
+int64_t leaves_of(const json& table) {
+  int64_t count = 0;
+  for (const auto& [key, value] : table.items()) count += value.is_object() && !value.empty() ? leaves_of(value) : 1;
+  return count;
+}
+
+// A key is there because a preset, a table or a page of the documentation sets it.
+TEST(Experiment, HasAtMostAHundredKeys) {
+  for (const auto& card : objective_cards()) {
+    Experiment experiment;
+    experiment.distill.choose(card.name);
+    auto config = write_fields(experiment);
+    config.erase("model");
+    config.at("distill").erase("model");
+    EXPECT_LE(leaves_of(config), 100) << card.name;
+  }
+}
+
+TEST(Experiment, ARunIsContinuedWithItsOwnBatchesAndSchedule) {
+  const testing::TempDir folder;
+  auto experiment = parse_experiment(tiny_config());
+  const auto data = training_data(experiment);
+  train_teacher(experiment, data, folder / "run", torch::kCPU, false);
+  experiment.train.steps = 5, experiment.train.adam.lr = 1e-4, experiment.train.log_every = 1;
+  EXPECT_EQ(train_teacher(experiment, data, folder / "run", torch::kCPU, true).provenance.at("steps"), 5);
+  const auto refused = [&](auto&& change, const std::string& message) {
+    auto other = experiment;
+    change(other);
+    EXPECT_ERROR(train_teacher(other, data, folder / "run", torch::kCPU, true), ExitCode::usage, message);
+  };
+  refused([](auto& e) { e.train.batch = 2; }, "begun with train.batch = 4, not 2");
+  refused([](auto& e) { e.train.schedule = ScheduleKind::constant; }, "begun with train.schedule");
+  refused([](auto& e) { e.pidm.lambda = 1; }, "begun with pidm.lambda = 0.0, not 1.0");
+  auto fewer = data;
+  fewer.fields = data.fields.narrow(0, 0, 4);
+  EXPECT_ERROR(train_teacher(experiment, fewer, folder / "run", torch::kCPU, true), ExitCode::usage, "another data");
 }
 
 TEST(Experiment, TrainsATeacherThatLoadsAndAStudentThatKnowsIt) {

@@ -57,11 +57,12 @@ TEST(ExpectedSeconds, OfDistillationKnowWhatEachObjectiveAdds) {
   for (const char* objective : {"dmd", "consistency", "reflow"})
     EXPECT_GT(distillation({{"objective", objective}}), regression) << objective;
   EXPECT_GT(distillation({{"objective", "reflow2"}}), distillation({{"objective", "reflow"}}));
-  EXPECT_GT(distillation({{"pairs", {{"euler_steps", 200}}}}), regression);  // the trajectories of its pairs
+  EXPECT_GT(distillation({{"pairs", {{"steps", 200}}}}), regression);        // the trajectories of its pairs
   const json without = {{"objective", "dmd2"}, {"dmd2", {{"warm_up", 0}}}};  // and so without pairs
-  const json longer = {{"objective", "dmd2"}, {"dmd2", {{"warm_up", 0}}}, {"pairs", {{"euler_steps", 200}}}};
+  const json longer = {{"objective", "dmd2"}, {"dmd2", {{"warm_up", 0}}}, {"pairs", {{"steps", 200}}}};
   EXPECT_EQ(distillation(longer), distillation(without));
-  EXPECT_GT(distillation({{"objective", "dmd2"}}), distillation(without));
+  const json with = {{"objective", "dmd2"}, {"dmd2", {{"warm_up", 1}}}, {"pairs", {{"steps", 200}}}};
+  EXPECT_GT(distillation(with), distillation(without));
 }
 
 TEST(ExpectedSeconds, OfDataGrowWithTheirNumber) {

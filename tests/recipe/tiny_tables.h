@@ -21,7 +21,7 @@ inline TableOptions tiny_table_options() {
     train = { steps = 5, batch = 4, snapshots = [2] }
     solve = { task = { iterations = 2 } }
     [distill]
-    pairs = { euler_steps = 2, chunk = 4, every = 2, pool = 2, held_out = 4 }
+    pairs = { steps = 2, chunk = 4, every = 2, pool = 2, held_out = 4 }
     train = { steps = 3, batch = 4 }
   )",
                                         "tiny"));

@@ -93,19 +93,20 @@ TEST(Tables, VariantsHaveWeightsOfTheirOwnAndTakeWhatIsAskedFor) {
   auto options = table_options(Scale::paper);
   options.settings = {"dmd", "dmd2", "dmd2-no-physics"};
   options.methods = {"piddm-1"};
-  options.experiment["distill"]["dmd2"] = {{"critic_steps", 3}, {"critic", {{"lr", 0.125}}}};
+  options.experiment["distill"]["dmd2"] = {{"critic_steps", 3}, {"critic_lr", 0.125}};
   const auto usual = table_experiment(options, "darcy").distill;
   const auto entries = entries_of("table-physics-term", options);
   ASSERT_EQ(entries.size(), 3u);
   const auto distill = [&](size_t i) { return entries[i].experiment.distill; };
   EXPECT_EQ(distill(0).loss.lambda, 40 * usual.loss.lambda);
-  EXPECT_EQ(distill(0).dmd.regression, 20);
+  const auto dmd = [&](size_t i) { return std::get<DmdOptions>(distill(i).own); };
+  EXPECT_EQ(dmd(0).regression, 20);
   EXPECT_EQ(distill(1).loss.lambda, usual.loss.lambda);
   EXPECT_EQ(distill(2).loss.lambda, 0);
   for (const size_t i : {1, 2}) {
-    EXPECT_EQ(distill(i).dmd2.critic_steps, 3);
-    EXPECT_EQ(distill(i).dmd2.critic.lr, 0.125);
-    EXPECT_EQ(distill(i).dmd2.warm_up, usual.train.steps / 2);
+    EXPECT_EQ(dmd(i).critic_steps, 3);
+    EXPECT_EQ(dmd(i).critic_lr, 0.125);
+    EXPECT_EQ(dmd(i).warm_up, usual.train.steps / 2);
   }
   options.methods = {"pidm"};
   EXPECT_EQ(entries_of("table-physics-term", options).size(), 1u);
