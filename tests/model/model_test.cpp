@@ -191,7 +191,8 @@ INSTANTIATE_TEST_SUITE_P(
             "UnknownPdeKey", [](json& j) { j["pde"]["gird"] = 3; },
             "unknown key of [pde] 'gird'; did you mean 'grid'?"),
         config(
-            "GridOutOfRange", [](json& j) { j["pde"]["grid"] = -4; }, "grid = -4"),
+            "GridOutOfRange", [](json& j) { j["pde"]["grid"] = -4; },
+            "pde.grid: must be at least 16 and at most 1024, got -4"),
         config(
             "UnknownProcess", [](json& j) { j["process"] = "liner"; },
             "unknown process 'liner'; did you mean 'linear'?"),

@@ -163,7 +163,9 @@ TEST_P(Contract, ChannelsAreZeroWhereTheySay) {
     };
     const bool ring_is_given = channel.role == Role::solution && p->given_boundary()[c].equal(ring);
     EXPECT_EQ(channel.zero_on == ZeroOn::ring, ring_is_given && largest_on_ring(constrained) == 0) << channel.name;
-    if (channel.zero_on == ZeroOn::ring) EXPECT_EQ(largest_on_ring(x), 0) << channel.name;
+    if (channel.zero_on == ZeroOn::ring) {
+      EXPECT_EQ(largest_on_ring(x), 0) << channel.name;
+    }
     if (channel.zero_on != ZeroOn::wall) continue;
     const auto at_wall = 1.5 * x[c][0] - 0.5 * x[c][1];  // extrapolated by half a cell
     EXPECT_LT(at_wall.abs().max().item<double>(), 0.1 * x[c].abs().max().item<double>()) << channel.name;

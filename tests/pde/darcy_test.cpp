@@ -32,7 +32,7 @@ TEST(Darcy, Channels) {
   const PdePtr pde = darcy(16);
   EXPECT_EQ(pde->channel_names(), (std::vector<std::string>{"u", "a"}));
   EXPECT_EQ(pde->num_solution_channels(), 1);
-  EXPECT_TRUE(pde->channels()[0].zero_on_wall);
+  EXPECT_EQ(pde->channels()[0].zero_on, ZeroOn::wall);
   EXPECT_EQ(pde->channels()[1].two_valued, std::make_pair(3.0, 12.0));
   EXPECT_DOUBLE_EQ(darcy(128)->residual_scale(), 115.0 / (128 * 128));
 }
