@@ -18,12 +18,6 @@ double number_of(const json& j) { return j.is_null() ? std::numeric_limits<doubl
 
 }  // namespace
 
-double Scores::at(const std::string& key) const {
-  const auto found = values.find(key);
-  require<DataError>(found != values.end(), "[scores] there is no {}", key);
-  return found->second;
-}
-
 std::optional<double> Scores::find(const std::string& key) const {
   const auto found = values.find(key);
   return found == values.end() ? std::nullopt : std::optional(found->second);
