@@ -7,7 +7,7 @@
 //                 input [N,x], output [N,t,x]; Navier-Stokes a [N,x,y], u [N,x,y,10] (w is the last frame, t = 1)
 //   eci           Navier-Stokes a [nw,x,y], f [nf,x,y], u [nw,nf,x,y,t]: every pair is a sample, w is the frame at
 //                 t = 1, phi the phase of f; Darcy sol [N,x,y] (solutions only)
-//   pidm          p_data.csv and K_data.csv, one flattened square field per row (PIDM's own Darcy problem: no PDE of ours)
+//   pidm          p_data.csv and K_data.csv, one flattened square field per row (its own Darcy problem: no PDE of ours)
 //   pdebench      tensor [N,t,x] of 1-D problems; nu [N,x,y] and tensor [N,1,x,y] of Darcy (other constants than ours)
 //   well          The Well: t0_fields/*, scalars/*; with time and two space axes the first and the last frame
 //   piddm         a data set of ours in any of the formats (what import takes when no preset is named)
