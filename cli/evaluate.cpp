@@ -52,13 +52,14 @@ Entrant entrant_of(const Context& context, const EvaluateArguments& o, const std
              origin.value("seconds_per_sample", 0.0)}};
   }
   require<UsageError>(o.task.empty(), "{}: a model; --task judges files that `piddm solve` has written", input);
-  const double held = PeakMemory(context.device()).mib();  // on a GPU, by the judge
+  const double held = piddm::PeakMemory(context.device()).mib();  // on a GPU, by the judge
   const auto model = model_of(input, pde, context.device());
-  const PeakMemory memory(model.device());
-  Entrant entrant{input,
-                  method_registry().at(default_method(model))(model, json::object())->generate(0, o.n, context.seed)};
+  const piddm::PeakMemory memory(model.device());
+  const auto name = default_method(model);
+  const auto method = make_method(name, Task::generate, model, default_options(name, model));
+  Entrant entrant{input, method->generate(0, o.n, context.seed)};
   entrant.cost["peak_memory_mib"] = std::max(memory.mib() - held, 0.0);
-  if (const auto seconds = training_seconds(model)) entrant.cost["training_seconds"] = *seconds;
+  if (model.training.seconds > 0) entrant.cost["training_seconds"] = model.training.seconds;
   return entrant;
 }
 

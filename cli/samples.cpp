@@ -2,20 +2,8 @@
 
 #include "piddm/core/device.h"
 #include "piddm/core/table.h"
-#include "piddm/data/statistics.h"
 
 namespace piddm::cli {
-
-void add_physics(json& report, const Samples& samples, const Pde& pde) {
-  const auto statistics = residual_statistics(pde, samples.x);
-  report["pde_error"] = statistics.mean_pde_error();
-  report["rel_residual"] = statistics.rel_residual();
-  if (statistics.boundary.defined()) report["boundary_error"] = statistics.mean_boundary_error();
-  report["nfe"] = samples.nfe;
-  report["backward"] = samples.backward;
-  if (samples.recomputed > 0) report["recomputed"] = samples.recomputed;
-  report["seconds_per_sample"] = samples.seconds_per_sample;
-}
 
 void save_samples(const std::string& out, const Samples& samples, const Model& model, const json& report) {
   json description = {{"pde", model.pde->name()},

@@ -215,13 +215,4 @@ json Judge::floor(int64_t n, uint64_t seed) const {
   return report.finish();
 }
 
-std::optional<double> training_seconds(const Model& model) {
-  const auto seconds = [](const json& provenance) { return provenance.value("seconds", -1.0); };
-  const double own = seconds(model.provenance);
-  if (own < 0) return {};
-  const auto teacher = model.provenance.find("teacher");
-  if (teacher == model.provenance.end()) return own;
-  return seconds(*teacher) < 0 ? std::optional<double>() : own + seconds(*teacher);
-}
-
 }  // namespace piddm

@@ -67,8 +67,4 @@ class Judge {
   SetDistances distances_;
 };
 
-/// Wall seconds of training on one device, the teacher's included for a student, from the model's provenance; nothing
-/// where it does not say.
-std::optional<double> training_seconds(const Model& model);
-
 }  // namespace piddm

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "piddm/core/fields.h"
 #include "piddm/core/precision.h"
 #include "piddm/model/parameters.h"
 
@@ -67,22 +68,18 @@ struct ConvOptions {
  protected:
   template <class V>
   void first_fields(V&& f, const char* blocks_meaning) {
-    f("channels", channels, "field channels in and out");
-    f("width", width, "hidden channels of the finest level");
-    f("multipliers", multipliers, "hidden channels of each level over width, finest first");
-    f("blocks", blocks, blocks_meaning);
+    f("channels", channels, at_least(1), "field channels in and out");
+    f("width", width, at_least(1), "hidden channels of the finest level");
+    f("multipliers", multipliers, at_least(1), "hidden channels of each level over width, finest first");
+    f("blocks", blocks, at_least(1), blocks_meaning);
   }
   template <class V>
   void last_fields(V&& f) {
-    f("groups", groups, "groups of the normalisation");
+    f("groups", groups, at_least(1), "groups of the normalisation");
     f("time_features", time_features, "sinusoidal features of t");
     f("modes", modes, "Fourier modes of the latent that a band-limited student keeps; no effect on the network");
   }
 };
-
-/// UsageErrors unless these are sizes of a convolutional network.
-void check_conv_sizes(int64_t channels, int64_t width, const std::vector<int64_t>& multipliers, int64_t blocks,
-                      int64_t groups);
 
 /// What all blocks of a network agree on.
 struct BlockSizes {

@@ -37,13 +37,13 @@ struct FfnoOptions {
 
   template <class V>
   void fields(V&& f) {
-    f("channels", channels, "field channels in and out");
+    f("channels", channels, at_least(1), "field channels in and out");
     f("modes", modes, "Fourier modes kept along x and y; 32 means -16..16");
-    f("width", width, "hidden channels");
-    f("layers", layers, "factorised layers");
-    f("hidden", hidden, "hidden channels of the MLP of a layer");
-    f("lifting", lifting, "hidden channels of the lifting MLP");
-    f("projection", projection, "hidden channels of the projection MLP");
+    f("width", width, at_least(1), "hidden channels");
+    f("layers", layers, at_least(1), "factorised layers");
+    f("hidden", hidden, at_least(1), "hidden channels of the MLP of a layer");
+    f("lifting", lifting, at_least(1), "hidden channels of the lifting MLP");
+    f("projection", projection, at_least(1), "hidden channels of the projection MLP");
     f("time_features", time_features, "sinusoidal features of t");
     f("fused", fused, "float32 on the CPU: fused MLPs, which have first derivatives only");
   }
@@ -56,6 +56,11 @@ class Ffno : public Network {
   std::string type() const override { return "ffno"; }
   json options_json() const override { return write_fields(options_); }
   bool on_any_grid() const override { return true; }
+  std::vector<int64_t> modes() const override { return options_.modes; }
+  int64_t bytes_per_sample(int64_t channels, int64_t grid, bool gradient) const override {
+    return layered_bytes({options_.width, options_.layers, options_.lifting + options_.projection}, channels, grid,
+                         gradient);
+  }
 
  protected:
   Tensor forward(const Tensor& x, const Tensor& t) override;

@@ -138,11 +138,12 @@ Workbench::Trained Workbench::model_of(const Entry& entry) {
 
 std::string Workbench::method_of(const Entry& entry) const {
   if (!entry.method.empty()) return entry.method;
-  return entry.model == ModelRole::student ? "piddm" : entry.model == ModelRole::pidm ? "pidm" : "teacher";
+  if (entry.model == ModelRole::pidm) return "pidm";
+  return own_method(entry.model == ModelRole::student ? ModelKind::student : ModelKind::teacher);
 }
 
 json Workbench::options_of(const Entry& entry) const {
-  json options = method_of(entry) == "piddm" ? write_fields(entry.experiment.solve) : json::object();
+  json options = default_options(method_of(entry), write_fields(entry.experiment.solve));
   merge_config(options, entry.options);
   return options;
 }
@@ -207,9 +208,9 @@ json Workbench::generated(const Entry& entry, const Model& model, TensorMap& kep
   const auto seed = static_cast<uint64_t>(entry.experiment.seed);
   const auto used = entry.grid > 0 ? on_grid(model, entry.grid) : model;
   auto samples = make_method(method_of(entry), Task::generate, used, options_of(entry))->generate(0, entry.count, seed);
-  const json decoding = entry.decode ? decode_samples(samples, *used.pde) : json::object();
+  const auto decoding = entry.decode ? decode_samples(samples, *used.pde) : DecodeSummary{};
   json metrics = judge_of(entry).samples(samples, {static_cast<int>(options_.resamples), seed});
-  if (entry.decode) metrics["decode_moved"] = decoding.at("moved_mean");
+  if (entry.decode) metrics["decode_moved"] = decoding.moved_mean;
   kept["x"] = samples.x;
   return metrics;
 }
@@ -240,7 +241,7 @@ void Workbench::compute(const Entry& entry, const Trained& trained, const fs::pa
   const Model model = load(trained);
   TensorMap kept;
   json metrics = entry.task == Task::generate ? generated(entry, model, kept) : solved(entry, model, kept);
-  if (const auto seconds = training_seconds(model)) metrics["training_seconds"] = *seconds;
+  if (model.training.seconds > 0) metrics["training_seconds"] = model.training.seconds;
   for (auto& [name, x] : kept) x = x.narrow(0, 0, std::min(kKept, x.size(0))).to(torch::kFloat32).contiguous();
   write_safetensors(folder / "kept.safetensors", kept);
   write_file_atomically(folder / "metrics.json", metrics.dump(2) + "\n");

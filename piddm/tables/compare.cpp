@@ -27,12 +27,6 @@ struct Entrant {
   json options;
 };
 
-/// What a student's experiment says of its use; other methods have no such place.
-json experiment_options(const std::string& method, const Model& model) {
-  const json none = json::object();
-  return method == "piddm" ? model.provenance.value("experiment", none).value("solve", none) : none;
-}
-
 class Comparison {
  public:
   Comparison(const CompareModels& models, const CompareOptions& options, const fs::path& out, torch::Device device)
@@ -84,9 +78,9 @@ class Comparison {
 
   std::vector<Entrant> entrants() const {
     std::vector<Entrant> out;
-    const auto names = options_.methods.empty() ? method_registry().names() : options_.methods;
+    const auto names = options_.methods.empty() ? method_names() : options_.methods;
     for (const auto& name : names) {
-      json options = options_.matched ? matched_options(name, json::object()) : json::object();
+      json options = options_.matched ? method_card(name).matched(json::object()) : json::object();
       merge_config(options, options_.settings.value(name, json::object()));
       out.push_back({name, name, options});
       if (name != "piddm") continue;
@@ -111,7 +105,7 @@ class Comparison {
     const auto& model = models_.at(kind);
     const auto reason = method_card(entrant.method).refusal(task, *model.pde);
     if (!reason.empty()) return {{"refused", reason}};
-    json options = experiment_options(entrant.method, model);
+    json options = default_options(entrant.method, model);
     merge_config(options, entrant.options);
     const json settings = {{"model", hashes_.at(kind)},
                            {"method", entrant.method},
@@ -195,20 +189,6 @@ std::string explanation(const json& report) {
 }
 
 }  // namespace
-
-json matched_options(const std::string& method, json options) {
-  const auto share = [](json& holder, const char* key, int64_t usual, int64_t part, int64_t of) {
-    holder[key] = std::max<int64_t>(1, holder.value(key, usual) * part / of);
-  };
-  if (method == "eci") share(options, "mixing", 5, 3, 5);
-  if (method == "pidm") share(options, "euler_steps", 100, 3, 1);
-  if (method == "diffusionpde") share(options, "steps", 100, 4, 5);
-  if (method == "dflow") {
-    if (!options.contains("task")) options["task"] = json::object();
-    share(options["task"], "iterations", 50, 2, 5);
-  }
-  return options;
-}
 
 json run_compare(const CompareModels& models, const CompareOptions& options, const fs::path& out,
                  torch::Device device) {

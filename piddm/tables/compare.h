@@ -41,10 +41,6 @@ struct CompareOptions {
   }
 };
 
-/// A method's options with the paper's compute-matched settings, as shares of those it has or would have: ECI 3
-/// corrections for 5, PIDM 300 evaluations for 100, DiffusionPDE 80 for 100, D-Flow 20 iterations for 50.
-json matched_options(const std::string& method, json options);
-
 /// Folders of the models; a method whose model is missing (empty path) is left out with that reason.
 struct CompareModels {
   std::filesystem::path teacher, student, pidm;

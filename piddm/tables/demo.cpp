@@ -120,14 +120,15 @@ class Demo {
                            {"solved", options_.solved}};
     const auto result = recipe_.step("samples " + name, settings, {trained}, [&](const fs::path& folder) {
       const auto model = load_model(trained.folder, device_);
-      auto samples = method_registry()
-                         .at(default_method(model))(model, method)
+      const auto name_of = default_method(model);
+      json own = default_options(name_of, model);
+      merge_config(own, method);
+      auto samples = make_method(name_of, Task::generate, model, own)
                          ->generate(0, options_.samples, static_cast<uint64_t>(experiment_.seed));
-      const json report = decode ? decode_samples(samples, *pde_) : json();
+      const auto decoded = decode ? decode_samples(samples, *pde_) : DecodeSummary{};
       json metrics = judge_->samples(samples);
       if (decode)
-        metrics.update(
-            {{"decode_iterations", report.at("iterations_mean")}, {"decode_moved", report.at("moved_mean")}});
+        metrics.update({{"decode_iterations", decoded.iterations_mean}, {"decode_moved", decoded.moved_mean}});
       save_dataset(
           folder / "samples.npz",
           {{{"pde", pde_->name()}, {"parameters", pde_->options().parameters}}, pde_->channel_names(), samples.x},

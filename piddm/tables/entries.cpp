@@ -71,7 +71,6 @@ Entry base_entry(const Experiment& experiment, Task task, const std::string& met
 
 Entry generation(const TableOptions& options, const Experiment& experiment, const std::string& method) {
   auto entry = base_entry(experiment, Task::generate, method);
-  entry.count = method == "dflow" ? options.dflow_samples : options.samples;
   if (method == "distill" || method == "piddm-plain") {
     entry.experiment = plain(experiment, method == "piddm-plain");
   } else if (method == "piddm-ref") {
@@ -85,6 +84,7 @@ Entry generation(const TableOptions& options, const Experiment& experiment, cons
     if (method == "pidm") entry.experiment = with_pidm(experiment);
   }
   const auto name = entry.model == ModelRole::student ? "piddm" : entry.method;
+  entry.count = method_card(name).slow ? options.dflow_samples : options.samples;
   entry.options = overlaid(entry.options, method_options(options, experiment, name));
   return entry;
 }
@@ -92,14 +92,13 @@ Entry generation(const TableOptions& options, const Experiment& experiment, cons
 Entry task_entry(const TableOptions& options, const Experiment& experiment, const std::string& task,
                  const std::string& method) {
   auto entry = base_entry(experiment, parse_task(task), method);
-  entry.count = method == "dflow" ? options.dflow_cases : options.cases;
+  entry.count = method_card(method).slow ? options.dflow_cases : options.cases;
   entry.method = method;
   entry.model = method == "piddm" ? ModelRole::student : method == "pidm" ? ModelRole::pidm : ModelRole::teacher;
   if (method == "pidm") entry.experiment = with_pidm(experiment);
-  method_card(method);
   entry.options = method_options(options, experiment, method);
   if (entry.options.value("integrator", "") == "heun")  // tasks take Euler's steps: as many evaluations
-    entry.options["euler_steps"] = 2 * entry.options.value("euler_steps", TeacherOptions{}.euler_steps);
+    entry.options["steps"] = 2 * entry.options.value("steps", TeacherOptions{}.steps);
   return entry;
 }
 

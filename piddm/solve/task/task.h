@@ -23,8 +23,8 @@ std::string task_name(Task task);
 struct Observation {
   Tensor values;  ///< [B,C,H,W] physical units; what the mask does not select is ignored
   Tensor mask;    ///< [B,C,H,W], 1 where known, else 0
-  Tensor sigma =
-      {};  ///< [B,C,H,W] standard deviation of the noise of each value, physical units, 0: exact; undefined: all exact
+  /// [B,C,H,W] standard deviation of the noise of each value, physical units, 0: exact; undefined: all exact.
+  Tensor sigma = {};
 };
 
 /// How much a task reveals of true samples. DiffusionPDE's tasks are points = 500 with forward, inverse and
