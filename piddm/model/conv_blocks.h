@@ -2,10 +2,10 @@
 // The parts U-Net and auto-encoder are made of. Activations are [B,C,H,W]; every part works on any H and W and in the
 // dtype of what it is given (weights are cast), and has derivatives of every order.
 //
-//   ResidualBlock  y = S x + conv3(silu(norm(h))),  h = conv3(silu(norm(x))) + A e    e the embedding of t; S the
-//                  identity, or 1x1 if widths differ
-//   SelfAttention  y = x + P softmax(Q K^T / sqrt(d)) V                               over all points, Q, K, V from
-//                  norm(x), heads of d channels
+//   ResidualBlock  y = S x + conv3(silu(norm(h))),  h = conv3(silu(norm(x))) + A e
+//                  e the embedding of t; S the identity, or 1x1 if widths differ
+//   SelfAttention  y = x + P softmax(Q K^T / sqrt(d)) V
+//                  over all points; Q, K, V from norm(x), heads of d channels
 //   TimeEmbedding  e = silu(W2 silu(W1 encoding(t) + b1) + b2)
 //
 // The last map of a block starts at zero (a block starts as S), all others with variance 1/inputs.
@@ -32,8 +32,8 @@ class Conv {
   int64_t stride_;
 };
 
-/// Each group of channels of a sample to mean 0 and variance 1, then a scale and shift a channel. The number of groups
-/// is gcd(groups, channels).
+/// Each group of channels of a sample to mean 0 and variance 1, then a scale and shift per channel. The number of
+/// groups is gcd(groups, channels).
 class GroupNorm {
  public:
   GroupNorm(ParameterDraw& draw, const std::string& name, int64_t channels, int64_t groups);

@@ -3,8 +3,8 @@
 //
 //   graph    a residual block keeps 3 (in + out) fields: what norms, activations and convolutions were given; attention
 //            8 c fields and its weights, heads points^2; a change of level its input
-//   working  what the largest block holds at a time: its input, and what its norms and maps take and give; on the way up
-//            also what was joined
+//   working  what the largest block holds at a time: its input, and what its norms and maps take and give; on the way
+//            up also what was joined
 //   skips    what the U-Net's way down leaves for its way up
 
 #include "piddm/model/autoencoder.h"

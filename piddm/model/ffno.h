@@ -1,13 +1,12 @@
 #pragma once
-// The factorised FNO (Tran, Mathews, Xie, Ong 2023): one spectrum an axis instead of one of the plane. A compact
+// The factorised FNO (Tran, Mathews, Xie, Ong 2023): one spectrum per axis instead of one of the plane. A compact
 // student: 1.2 M parameters where the FNO of the same width and modes has 17.9 M.
 //
 //   in      C field channels, 2 coordinate channels, features of t: as in fno.h
 //   lift    1x1: C+2+features -> lifting -> GELU -> width
-//   layers  x <- x + MLP(K_x x + K_y x)      K the spectral layer of ops/spectral.h along one axis: every row (column)
-//           is transformed on its own and
-//                                            its modes k = 0..m/2 are multiplied by one complex matrix a mode; MLP 1x1:
-//                                            width -> hidden -> GELU -> width
+//   layers  x <- x + MLP(K_x x + K_y x), MLP 1x1: width -> hidden -> GELU -> width; K the spectral layer of
+//           ops/spectral.h along one axis: every row (column) is transformed on its own and its modes k = 0..m/2 are
+//           multiplied by one complex matrix per mode
 //   out     1x1: width -> projection -> GELU -> C
 //
 // Runs on any grid; modes the grid does not have are dropped. Features of t enter as a bias of each sample. Computes in

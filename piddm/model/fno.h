@@ -8,7 +8,7 @@
 //           last
 //   out     1x1: width -> projection -> GELU -> C
 //
-// The features of t are constant in space: their share of the first 1x1 map is computed once a sample and added as a
+// The features of t are constant in space: their share of the first 1x1 map is computed once per sample and added as a
 // bias. Defaults: the paper's network, 17.9 M parameters. Runs on any grid; modes the grid does not have are dropped.
 //
 // The form "fused" runs float32 tensors on the CPU through the operators of ops/pointwise_mlp.h and

@@ -25,8 +25,8 @@ class BatchedMethod : public Method {
   Samples solve(const Observation& observation, uint64_t seed) final;
 
  protected:
-  /// Refuses a model of another kind than `kind` (nothing: any model) and freezes the network's weights. `batch`: samples
-  /// to work on together; 0: as memory allows.
+  /// Refuses a model of another kind than `kind` (nothing: any model) and freezes the network's weights. `batch`:
+  /// latents to work on together; 0: as memory allows.
   BatchedMethod(std::string name, const Model& model, std::optional<ModelKind> kind, int64_t batch);
 
   /// One batch, network units. Sample b must depend on sample b of the noise and of what is known only.

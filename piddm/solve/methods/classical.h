@@ -1,14 +1,13 @@
 #pragma once
 // What can be done without learning, knowing the law of the data and the equation.
 //
-//   generate                        draws the coefficients from the law and solves (a stream of its own: never the
-//                                   samples of a data set)
-//   coefficients known exactly      the PDE's solver, for every PDE
-//   poisson, helmholtz              exact Gaussian conditioning on any values of u and a: the posterior mean, or a draw
-//                                   (elliptic_law.h)
-//   darcy                           most probable latent field of the law by adjoint Gauss-Newton
-//                                   (darcy_inversion.h)
-//   other PDEs, anything unknown    refused
+//   generate                      draws the coefficients from the law, from a stream of its own, and solves: never the
+//                                 samples of a data set
+//   coefficients known exactly    the PDE's solver, for every PDE
+//   poisson, helmholtz            exact Gaussian conditioning on any values of u and a: the posterior mean, or a draw
+//                                 (elliptic_law.h)
+//   darcy                         most probable latent field of the law by adjoint Gauss-Newton (darcy_inversion.h)
+//   other PDEs                    refused where a coefficient is unknown
 //
 // Exact values are given sigma = accuracy * (standard deviation of the channel). The network is not used.
 
@@ -27,12 +26,12 @@ struct ClassicalOptions {
 
   template <class V>
   void fields(V&& f) {
-    f("estimate", estimate, "poisson, helmholtz: the posterior mean, or a draw from the posterior");
+    f("estimate", estimate, "where the law is Gaussian: the posterior mean, or a draw from the posterior");
     f("accuracy", accuracy, Bound{0, 1, true, true},
       "smallest sigma of a value, in standard deviations of its channel");
   }
   static std::vector<FormerKey> former_keys() {
-    return {{"darcy", "", "its inversion has fixed stages (solve/methods/darcy_inversion.h)"}};
+    return {{"darcy", "", "its inversion has a fixed budget of steps"}};  // name: a former key
   }
 };
 

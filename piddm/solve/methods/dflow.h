@@ -5,9 +5,10 @@
 //   min_e  ||M (x(e) - x')||^2 + lambda ||R(x_mix)||^2,   x(e) the end of the Euler trajectory
 //          x_mix = M x' + (1-M) x(e)
 //
-// The misfit is that of target.h, the residual residual_norm of equation_rows.h; generation has the second alone. 50 iterations of 100 steps are 5000 evaluations and as many
-// backward passes (2000 in the compute-matched comparison: iterations = 20). Upstream runs L-BFGS with step 0.1 and no
-// line search; here each sample has its own history and a strong-Wolfe search, and N iterations are N trajectories.
+// The misfit is that of target.h, the residual residual_norm of equation_rows.h; generation has the second alone. 50
+// iterations of 100 steps are 5000 evaluations and as many backward passes (2000 in the compute-matched comparison:
+// iterations = 20). Upstream runs L-BFGS with step 0.1 and no line search; here each sample has its own history and a
+// strong-Wolfe search, and N iterations are N trajectories.
 
 #include "piddm/solve/batched_method.h"
 #include "piddm/solve/methods/latents.h"

@@ -45,9 +45,9 @@ struct GuidanceOptions {
   }
 };
 
-/// Samples [B,C,H,W] in network units from `noise`; `known` may be empty, eta not negative. Steps without an active term
-/// take no gradient. `after_step` is called once per step. A diverging sample is stopped with its best clean estimate and a
-/// warning in the name of `method`.
+/// Samples [B,C,H,W] in network units from `noise`; `known` may be empty, eta must not be negative. Steps without an
+/// active term take no gradient. `after_step` is called once per step. A diverging sample is stopped with its best
+/// clean estimate and a warning in the name of `method`.
 Tensor guided_sample(const Model& model, const Tensor& noise, const Target& known, const GuidanceOptions& options,
                      const std::string& method, const std::function<void()>& after_step);
 

@@ -4,8 +4,8 @@
 //
 // The forward pass keeps the states at the ends of segments only. The backward pass goes through the segments from last
 // to first: it computes each again with its graph and multiplies by the Jacobian from the left. With segments of one
-// step, memory is one graph and one state per step: 100 steps at 128x128, batch 16, are 210 MB of states and one graph of
-// the network.
+// step, memory is one graph and one state per step: 100 steps at 128x128, batch 16, are 210 MB of states and one graph
+// of the network.
 
 #include <functional>
 

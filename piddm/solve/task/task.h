@@ -30,17 +30,10 @@ struct Observation {
 /// How much a task reveals of true samples. DiffusionPDE's tasks are points = 500 with forward, inverse and
 /// reconstruct.
 struct ObserveOptions {
-  double share = 0.2;
+  double share = 0.2;  ///< reconstruct: share of the entries of each field channel that is revealed
+  /// Reveal exactly this many random entries of each field channel of the task, in forward and inverse too; 0: off.
   int64_t points = 0;
-  std::vector<std::string> channels = {};
-
-  template <class V>
-  void fields(V&& f) {
-    f("share", share, "reconstruct: share of the entries of each field channel that is revealed");
-    f("points", points,
-      "reveal exactly this many random entries of each field channel of the task, in forward and inverse too; 0: off");
-    f("channels", channels, "reveal these channels only; empty: all the task knows");
-  }
+  std::vector<std::string> channels = {};  ///< reveal these channels only; empty: all the task knows
 };
 
 /// What the task reveals of these true samples, without noise. The mask of sample i is a function of (seed, i).
