@@ -80,7 +80,7 @@ Cost least_cost(const BenchCase& c) {
   const auto forward = forward_cost(c);
   if (c.what == "forward" || c.what == "student") return forward;
   if (c.what == "teacher") {
-    const auto steps = static_cast<double>(c.euler_steps);
+    const auto steps = static_cast<double>(c.steps);
     return {steps * forward.flop, steps * forward.bytes};
   }
   if (c.what == "input-gradient" || c.what == "latent-optimisation") return forward + backward_cost(c, false);

@@ -35,7 +35,7 @@ std::vector<BenchCase> cases_of(const NetworkOptions& o) {
   for (const auto precision : o.precisions)
     for (const auto& size : sizes_of(o))
       for (const auto& what : works_of(o.bench))
-        cases.push_back({o.bench, what, o.fno, size.batch, size.grid, o.euler_steps, precision, o.device, o.seed});
+        cases.push_back({o.bench, what, o.fno, size.batch, size.grid, o.steps, precision, o.device, o.seed});
   if (o.bench == "spectral" && o.device.is_cuda())
     for (auto& c : cases) c.fno.layers = 1;
   return cases;
@@ -53,7 +53,7 @@ PeerAnswer torch_peer(const NetworkOptions& o, const std::vector<BenchCase>& cas
   const json request = {{"device", o.device.is_cuda() ? "cuda" : "cpu"},
                         {"threads", torch::get_num_threads()},
                         {"repeats", o.repeats},
-                        {"steps", o.euler_steps},
+                        {"steps", o.steps},
                         {"sizes", write_fields(cases.front().fno)},
                         {"cases", list}};
   return call_peer({"fno_torch.py", "torch", o.python, {request.dump()}, ""});

@@ -15,8 +15,8 @@ namespace piddm::bench {
 struct NetworkOptions {
   std::string bench;  ///< spectral, fno, train or sample
   FnoOptions fno;
-  int64_t euler_steps = 100;  ///< of the teacher
-  int64_t repeats = 5;        ///< turns, of which the median counts
+  int64_t steps = 100;  ///< of the teacher
+  int64_t repeats = 5;  ///< turns, of which the median counts
   std::vector<int64_t> batches = {}, grids = {128};
   std::vector<Precision> precisions = {Precision::fp32};
   std::string python;    ///< interpreter with torch; "": the system's, "none": no PyTorch

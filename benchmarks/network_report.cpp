@@ -65,7 +65,7 @@ json peer_json(const PeerAnswer& peer) {
 json settings_json(const NetworkOptions& o) {
   json network = write_fields(o.fno);
   network.erase("spectral");
-  return {{"network", network}, {"euler_steps", o.euler_steps}, {"scaling", o.scaling}};
+  return {{"network", network}, {"steps", o.steps}, {"scaling", o.scaling}};
 }
 
 std::string cell(const std::optional<double>& value) { return value ? format_number(*value) : "-"; }

@@ -116,7 +116,7 @@ Model bench_model(const BenchCase& c, const std::shared_ptr<Fno>& network, Model
 Work teacher_work(const BenchCase& c, const std::shared_ptr<Fno>& network) {
   const auto model = bench_model(c, network, ModelKind::teacher);
   const auto e = noise(c, c.fno.channels);
-  return {[=, steps = c.euler_steps] { sample_teacher(model, e, {.steps = steps}, ""); }};
+  return {[=, steps = c.steps] { sample_teacher(model, e, {.steps = steps}, ""); }};
 }
 
 Work student_work(const BenchCase& c, const std::shared_ptr<Fno>& network) {

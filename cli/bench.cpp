@@ -41,7 +41,7 @@ void require_at_least(int64_t least, const std::string& name, const std::vector<
 void check(const NetworkArguments& a) {
   const auto& o = a.options;
   require_at_least(1, "repeats", {o.repeats});
-  require_at_least(1, "steps", {o.euler_steps});
+  require_at_least(1, "steps", {o.steps});
   require<UsageError>(a.modes >= 2 && a.modes % 2 == 0, "--modes {}: must be even and at least 2", a.modes);
   require_at_least(1, "batch", o.batches);
   require_at_least(8, "grid", o.grids);
@@ -90,7 +90,7 @@ void add_sizes(CLI::App& command, NetworkArguments& a) {
     command.add_option("--projection", o.fno.projection, "hidden channels of the projection")->capture_default_str();
   }
   if (o.bench == "sample")
-    command.add_option("--steps", o.euler_steps, "Euler steps of the teacher")->capture_default_str();
+    command.add_option("--steps", o.steps, "Euler steps of the teacher")->capture_default_str();
   else
     command.add_option("--channels", o.fno.channels, "field channels in and out")->capture_default_str();
 }

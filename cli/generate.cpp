@@ -1,6 +1,7 @@
 #include "cli/command.h"
 #include "cli/samples.h"
 #include "piddm/core/config.h"
+#include "piddm/eval/summary.h"
 #include "piddm/model/grid_transfer.h"
 #include "piddm/solve/methods/registry.h"
 
@@ -15,11 +16,12 @@ struct GenerateArguments {
   std::vector<std::string> settings;
 };
 
-json method_options(const GenerateArguments& o, const std::string& method) {
-  json options = json::object();
+json method_options(const GenerateArguments& o, const std::string& method, const Model& model) {
+  json options = default_options(method, model);
   if (o.refine > 0) {
-    require<UsageError>(method == "piddm", "--refine: only a student can be refined, by the method piddm");
-    options["refine"] = {{"iterations", o.refine}};
+    require<UsageError>(method == own_method(ModelKind::student),
+                        "--refine: only a student can be refined, by its own method");
+    options["refine"]["iterations"] = o.refine;
   }
   for (const auto& setting : o.settings) apply_setting(options, setting);
   return options;
@@ -32,12 +34,12 @@ void generate(const Context& context, const GenerateArguments& o) {
   auto model = load_model(o.model, context.device());
   if (o.grid != 0) model = on_grid(model, o.grid);
   const auto name = o.method.empty() ? default_method(model) : o.method;
-  const auto method = make_method(name, Task::generate, model, method_options(o, name));
+  const auto method = make_method(name, Task::generate, model, method_options(o, name, model));
   auto samples = method->generate(o.first, o.n, context.seed);
   json report = {{"out", o.out},         {"n", o.n},        {"grid", model.pde->grid()}, {"method", method->name()},
                  {"seed", context.seed}, {"first", o.first}};
-  if (o.decode) report["decode"] = decode_samples(samples, *model.pde);
-  add_physics(report, samples, *model.pde);
+  if (o.decode) report["decode"] = write_fields(decode_samples(samples, *model.pde));
+  report.update(json(physics_summary(samples, *model.pde)));
   save_samples(o.out, samples, model, report);
   context.print(report, format_report(report));
 }
@@ -51,17 +53,15 @@ void add_generate(CLI::App& app, Context& context) {
   command->add_option("--n", o->n, "samples")->capture_default_str();
   command->add_option("--first", o->first, "number of the first sample of the seed's stream")->capture_default_str();
   command->add_option("--grid", o->grid,
-                      "points a side, where they differ from those the student was trained on: the same samples on "
+                      "points per side, where they differ from those the student was trained on: the same samples on "
                       "another grid");
-  command->add_option("--method", o->method,
-                      "see `piddm list methods`; default: piddm for a student, teacher for a teacher");
+  command->add_option("--method", o->method, "see `piddm list methods`; default: the model's own");
   command->add_option("--refine", o->refine, "steps of latent refinement")->capture_default_str();
   command->add_flag("--decode", o->decode,
                     "re-solve u for the sample's own coefficients: the equation holds to round-off");
   command
-      ->add_option(
-          "--set", o->settings,
-          "method options, e.g. refine.step=0.1 or euler_steps=50; `piddm list methods` has them all (repeatable)")
+      ->add_option("--set", o->settings,
+                   "method options, e.g. refine.step=0.1 or steps=50; `piddm list methods` has them all (repeatable)")
       ->allow_extra_args(false);
   command->add_option("--out", o->out, "file to write: .npz or .safetensors")->required();
   command->callback([&context, o] { context.run = [&context, o] { generate(context, *o); }; });

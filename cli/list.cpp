@@ -81,40 +81,37 @@ json describe_parameter(const Parameter& p) {
   return out;
 }
 
+std::string role_name(const Channel& channel) { return channel.role == Role::solution ? "solution" : "coefficient"; }
+
 json describe_pde(const Pde& pde, const std::string& summary) {
   json channels = json::array(), parameters = json::array();
   for (const auto& c : pde.channels())
-    channels.push_back(
-        {{"name", c.name}, {"role", c.role == Role::solution ? "solution" : "coefficient"}, {"scalar", c.scalar}});
+    channels.push_back({{"name", c.name}, {"role", role_name(c)}, {"scalar", c.scalar}});
   for (const auto& p : pde.parameters()) parameters.push_back(describe_parameter(p));
   return {{"summary", summary}, {"channels", channels}, {"parameters", parameters}};
 }
 
-std::string channel_text(const json& channels) {
+std::string channel_text(const Pde& pde) {
   std::vector<std::string> texts;
-  for (const auto& c : channels)
-    texts.push_back(fmt::format("{} ({}{})", c.at("name").get<std::string>(), c.at("role").get<std::string>(),
-                                c.at("scalar").get<bool>() ? ", one number" : ""));
+  for (const auto& c : pde.channels())
+    texts.push_back(fmt::format("{} ({}{})", c.name, role_name(c), c.scalar ? ", one number" : ""));
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-std::string parameter_text(const json& p) {
-  const auto value = p.at("value").is_string() ? p.at("value").get<std::string>() : p.at("value").dump();
-  const auto range = p.contains("choices")
-                         ? fmt::format("{}", fmt::join(p.at("choices").get<std::vector<std::string>>(), ", "))
-                         : fmt::format("{:g} to {:g}", p.at("low").get<double>(), p.at("high").get<double>());
-  return fmt::format("{} = {}   {} ({})", p.at("name").get<std::string>(), value, p.at("meaning").get<std::string>(),
-                     range);
+std::string parameter_text(const Parameter& p) {
+  const auto value = p.value.is_string() ? p.value.get<std::string>() : p.value.dump();
+  const auto range =
+      p.choices.empty() ? fmt::format("{:g} to {:g}", p.low, p.high) : fmt::format("{}", fmt::join(p.choices, ", "));
+  return fmt::format("{} = {}   {} ({})", p.name, value, p.meaning, range);
 }
 
 Listing list_pdes() {
   Listing listing;
   for (const auto& entry : pde_registry().entries()) {
     const auto pde = make_pde({.name = entry.name, .grid = kListedGrid});
-    const auto& about = listing.object[entry.name] = describe_pde(*pde, entry.summary);
-    listing.text +=
-        fmt::format("{:<15}{}\n{:15}channels: {}\n", entry.name, entry.summary, "", channel_text(about.at("channels")));
-    for (const auto& p : about.at("parameters")) listing.text += fmt::format("{:15}{}\n", "", parameter_text(p));
+    listing.object[entry.name] = describe_pde(*pde, entry.summary);
+    listing.text += fmt::format("{:<15}{}\n{:15}channels: {}\n", entry.name, entry.summary, "", channel_text(*pde));
+    for (const auto& p : pde->parameters()) listing.text += fmt::format("{:15}{}\n", "", parameter_text(p));
   }
   return listing;
 }
@@ -143,7 +140,7 @@ std::string task_text(const json& reasons) {
   return fmt::format("{}", fmt::join(possible, " "));
 }
 
-/// One line a reason, with the PDEs it holds for.
+/// One line per reason, with the PDEs it holds for.
 std::string reason_text(const json& refusals) {
   std::string text;
   for (const auto& [task, reasons] : refusals.items()) {

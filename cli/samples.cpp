@@ -2,13 +2,8 @@
 
 #include "piddm/core/device.h"
 #include "piddm/core/table.h"
-#include "piddm/eval/evaluate.h"
 
 namespace piddm::cli {
-
-void add_physics(json& report, const Samples& samples, const Pde& pde) {
-  report.update(json(physics_and_work(samples, pde)));
-}
 
 void save_samples(const std::string& out, const Samples& samples, const Model& model, const json& report) {
   const DataDescription description{.pde = model.pde->name(),

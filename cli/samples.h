@@ -7,13 +7,10 @@
 
 namespace piddm::cli {
 
-/// pde_error, rel_residual, boundary_error and the work done.
-void add_physics(json& report, const Samples& samples, const Pde& pde);
-
 /// A data file whose description says where the samples come from.
 void save_samples(const std::string& out, const Samples& samples, const Model& model, const json& report);
 
-/// One "key  value" line an entry.
+/// One "key  value" line per entry.
 std::string format_report(const json& report);
 
 }  // namespace piddm::cli

@@ -2,6 +2,7 @@
 #include "cli/samples.h"
 #include "piddm/core/config.h"
 #include "piddm/core/log.h"
+#include "piddm/eval/summary.h"
 #include "piddm/solve/methods/registry.h"
 #include "piddm/solve/task/observation_file.h"
 
@@ -17,23 +18,11 @@ struct SolveArguments {
   std::vector<std::string> settings;
 };
 
-// A student's experiment has the options that suit it.
 json method_options(const SolveArguments& o, const std::string& method, const Model& model) {
-  json options = json::object();
-  if (method == "piddm") options = model.provenance.value("experiment", options).value("solve", options);
+  json options = default_options(method, model);
   if (o.soft) options["hard"] = false;
   for (const auto& setting : o.settings) apply_setting(options, setting);
   return options;
-}
-
-json errors_of(const Samples& solved, const ObservationFile& file, const Model& model) {
-  json out = json::object();
-  const auto error = (model.normalizer.to_network(solved.x.to(torch::kFloat64)) -
-                      model.normalizer.to_network(file.truth.to(torch::kFloat64)))
-                         .square();
-  for (int64_t c = 0; c < model.pde->num_channels(); ++c)
-    out["mse_" + model.pde->channels()[c].name] = error.select(1, c).mean().item<double>();
-  return out;
 }
 
 void solve(const Context& context, const SolveArguments& o) {
@@ -48,9 +37,9 @@ void solve(const Context& context, const SolveArguments& o) {
   auto solved = method->solve(file.observation, context.seed);
   json report = {
       {"out", o.out}, {"task", o.task}, {"n", solved.x.size(0)}, {"method", method->name()}, {"seed", context.seed}};
-  if (o.decode) report["decode"] = decode_samples(solved, *model.pde);
-  add_physics(report, solved, *model.pde);
-  if (file.truth.defined()) report.update(errors_of(solved, file, model));
+  if (o.decode) report["decode"] = write_fields(decode_samples(solved, *model.pde));
+  report.update(json(physics_summary(solved, *model.pde)));
+  if (file.truth.defined()) report.update(json(error_summary(solved.x, file.truth, *model.pde, model.normalizer)));
   save_samples(o.out, solved, model, report);
   context.print(report, format_report(report));
 }
@@ -77,8 +66,7 @@ void add_solve(CLI::App& app, Context& context) {
                    "complete files: reveal this many random entries of each field channel of the task; 0: off")
       ->capture_default_str();
   command->add_option("--channels", o->reveal.channels, "complete files: reveal these channels only")->delimiter(',');
-  command->add_option("--method", o->method,
-                      "see `piddm list methods`; default: piddm for a student, teacher for a teacher");
+  command->add_option("--method", o->method, "see `piddm list methods`; default: the model's own");
   command->add_flag("--soft", o->soft, "do not replace observed entries in the result");
   command->add_flag("--decode", o->decode, "re-solve u for the found coefficients");
   command

@@ -207,24 +207,4 @@ Scores Judge::floor(int64_t n, uint64_t seed) const {
   return std::move(report.scores);
 }
 
-Scores physics_and_work(const Samples& samples, const Pde& pde) {
-  const auto statistics = residual_statistics(pde, samples.x);
-  Scores scores;
-  scores.values["pde_error"] = statistics.mean_pde_error();
-  scores.values["rel_residual"] = statistics.rel_residual();
-  if (statistics.boundary.defined()) scores.values["boundary_error"] = statistics.mean_boundary_error();
-  add_work(scores, samples);
-  if (samples.recomputed > 0) scores.values["recomputed"] = samples.recomputed;
-  return scores;
-}
-
-std::optional<double> training_seconds(const Model& model) {
-  const auto seconds = [](const json& provenance) { return provenance.value("seconds", -1.0); };
-  const double own = seconds(model.provenance);
-  if (own < 0) return {};
-  const auto teacher = model.provenance.find("teacher");
-  if (teacher == model.provenance.end()) return own;
-  return seconds(*teacher) < 0 ? std::optional<double>() : own + seconds(*teacher);
-}
-
 }  // namespace piddm

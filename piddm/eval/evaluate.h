@@ -49,11 +49,4 @@ class Judge {
   SetDistances distances_;
 };
 
-/// What can be said about samples without true data: their residual, and the work they took.
-Scores physics_and_work(const Samples& samples, const Pde& pde);
-
-/// Wall seconds of training on one device, the teacher's included for a student, from the model's provenance; nothing
-/// where it does not say.
-std::optional<double> training_seconds(const Model& model);
-
 }  // namespace piddm

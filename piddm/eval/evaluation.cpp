@@ -35,11 +35,13 @@ Scores judge_model(const EvaluationOptions& o, const std::string& folder, const 
   const double held = PeakMemory(device).mib();  // on a GPU, by the judge
   const auto model = model_like(folder, pde, device);
   const PeakMemory memory(model.device());
-  const auto samples = method_registry().at(default_method(model))(model, json::object())->generate(0, o.n, o.seed);
+  const auto name = default_method(model);
+  const auto method = make_method(name, Task::generate, model, default_options(name, model));
+  const auto samples = method->generate(0, o.n, o.seed);
   const double peak = std::max(memory.mib() - held, 0.0);
   auto scores = judge.samples(samples, {o.resamples, o.seed});
   scores.values[metric::kPeakMemory] = peak;
-  if (const auto seconds = training_seconds(model)) scores.values[metric::kTrainingSeconds] = *seconds;
+  if (model.training.seconds > 0) scores.values[metric::kTrainingSeconds] = model.training.seconds;
   return scores;
 }
 

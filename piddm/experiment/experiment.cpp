@@ -23,18 +23,29 @@ json provenance(const Experiment& experiment, const TrainSummary& summary) {
       {"best_step", summary.best_step},         {"stopped_early", summary.stopped_early}, {"seconds", summary.seconds}};
 }
 
+/// `source`: the model whose training came before, if any.
+Training training_of(const Experiment& experiment, const Model& model, const Model* source, double seconds) {
+  Training out{.lambda = experiment.distill.loss.lambda, .residual_lambda = experiment.pidm.lambda};
+  if (!source || source->training.seconds > 0) out.seconds = seconds + (source ? source->training.seconds : 0);
+  if (model.kind == ModelKind::student) out.solve = write_fields(experiment.solve);
+  return out;
+}
+
 /// Trains the model's network and leaves the model in RUN/model, its snapshots in RUN/snapshots/STEP, its curves in
 /// RUN/curves.png.
-void train_model(Model& model, Objective& objective, const TrainOptions& options, const Experiment& experiment,
-                 RunFolder& run, const std::string& label) {
+void train_model(Model& model, const Model* source, Objective& objective, const TrainOptions& options,
+                 const Experiment& experiment, RunFolder& run, const std::string& label) {
   const auto keep = [&](const TrainSummary& so_far, const TensorMap& average) {
     Model snapshot = clone_model(model);
     load_weights(*snapshot.network, average, "moving average");
+    snapshot.training = training_of(experiment, model, source, so_far.seconds);
     snapshot.provenance.update(provenance(experiment, so_far));
     fs::create_directories(run.path() / "snapshots");
     save_model(run.path() / "snapshots" / std::to_string(so_far.steps), snapshot);
   };
-  model.provenance.update(provenance(experiment, train(*model.network, objective, options, run, label, keep)));
+  const auto summary = train(*model.network, objective, options, run, label, keep);
+  model.training = training_of(experiment, model, source, summary.seconds);
+  model.provenance.update(provenance(experiment, summary));
   save_model(run.path() / "model", model);
   plot_training(run.path(), run.path() / "curves.png");
 }
@@ -59,7 +70,7 @@ Model reflow_round(const Experiment& experiment, const Model& previous, const fs
   return in_run(out, origin_of_reflow(previous), experiment, resume, [&](RunFolder& run) {
     PairSource pairs(previous, experiment.seed, o.pairs, pair_cache);
     Reflow objective(*model.network, pairs, training.batch, experiment.seed);
-    train_model(model, objective, training, experiment, run, out.filename().string());
+    train_model(model, &previous, objective, training, experiment, run, out.filename().string());
     return model;
   });
 }
@@ -115,7 +126,7 @@ Model train_teacher(const Experiment& experiment, const Dataset& data, const fs:
     const auto objective = teacher_objective(experiment, model, model.normalizer.to_network(data.fields).to(device));
     auto options = experiment.train;
     if (experiment.pidm.lambda > 0) options.precision = experiment.pidm.precision;
-    train_model(model, *objective, options, experiment, run, "train teacher");
+    train_model(model, nullptr, *objective, options, experiment, run, "train teacher");
     return model;
   });
 }
@@ -138,7 +149,7 @@ Model distill_student(const Experiment& experiment, const Model& teacher, const 
     const Student student(model);
     PairSource pairs(source, experiment.seed, o.pairs, pairs_of(card.rounds));
     const auto objective = card.make({student, model, source, pairs, o, experiment.seed});
-    train_model(model, *objective, o.train, experiment, run, label);
+    train_model(model, &source, *objective, o.train, experiment, run, label);
     return model;
   });
 }

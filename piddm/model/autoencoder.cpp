@@ -1,5 +1,6 @@
 #include "piddm/model/autoencoder.h"
 
+#include "piddm/model/conv_memory.h"
 #include "piddm/model/inputs.h"
 
 namespace piddm {
@@ -7,7 +8,8 @@ namespace piddm {
 namespace {
 
 const AutoencoderOptions& checked(const AutoencoderOptions& o) {
-  check_conv_sizes(o.channels, o.width, o.multipliers, o.blocks, o.groups);
+  check_bounds(o, "model");
+  require<UsageError>(!o.multipliers.empty(), "model.multipliers: at least one level is needed");
   check_time_features(o.time_features);
   check_modes(o.modes);
   return o;
@@ -57,6 +59,10 @@ std::vector<ConvLevel> Autoencoder::make_decoder() {
   for (size_t depth = count; depth-- > 0;)
     levels.push_back(make_level("decoder", depth, width_at(std::min(depth + 1, count - 1)), depth == 0, 1));
   return levels;
+}
+
+int64_t Autoencoder::bytes_per_sample(int64_t channels, int64_t grid, bool gradient) const {
+  return 4 * (autoencoder_activations(options_, grid, gradient) + 8 * channels * grid * grid);
 }
 
 Tensor Autoencoder::forward(const Tensor& x, const Tensor& t) {

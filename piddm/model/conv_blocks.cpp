@@ -26,14 +26,6 @@ int64_t heads_of(int64_t channels, int64_t head_width) {
 
 }  // namespace
 
-void check_conv_sizes(int64_t channels, int64_t width, const std::vector<int64_t>& multipliers, int64_t blocks,
-                      int64_t groups) {
-  require<UsageError>(channels >= 1 && width >= 1 && blocks >= 1 && groups >= 1, "model: sizes must be positive");
-  require<UsageError>(!multipliers.empty(), "model.multipliers: at least one level is needed");
-  for (const int64_t m : multipliers)
-    require<UsageError>(m >= 1, "model.multipliers: must be positive whole numbers, got {}", m);
-}
-
 Conv::Conv(ParameterDraw& draw, const std::string& name, int64_t in, int64_t out, int64_t kernel, int64_t stride,
            double gain)
     : weight_(draw(name + ".weight", {out, in, kernel, kernel}, gain * keep_variance(in * kernel * kernel))),

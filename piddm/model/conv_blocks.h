@@ -2,10 +2,10 @@
 // The parts U-Net and auto-encoder are made of. Activations are [B,C,H,W]; every part works on any H and W and in the
 // dtype of what it is given (weights are cast), and has derivatives of every order.
 //
-//   ResidualBlock  y = S x + conv3(silu(norm(h))),  h = conv3(silu(norm(x))) + A e    e the embedding of t; S the
-//                  identity, or 1x1 if widths differ
-//   SelfAttention  y = x + P softmax(Q K^T / sqrt(d)) V                               over all points, Q, K, V from
-//                  norm(x), heads of d channels
+//   ResidualBlock  y = S x + conv3(silu(norm(h))),  h = conv3(silu(norm(x))) + A e
+//                  e the embedding of t; S the identity, or 1x1 if widths differ
+//   SelfAttention  y = x + P softmax(Q K^T / sqrt(d)) V
+//                  over all points; Q, K, V from norm(x), heads of d channels
 //   TimeEmbedding  e = silu(W2 silu(W1 encoding(t) + b1) + b2)
 //
 // The last map of a block starts at zero (a block starts as S), all others with variance 1/inputs.
@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "piddm/core/fields.h"
 #include "piddm/core/precision.h"
 #include "piddm/model/parameters.h"
 
@@ -31,8 +32,8 @@ class Conv {
   int64_t stride_;
 };
 
-/// Each group of channels of a sample to mean 0 and variance 1, then a scale and shift a channel. The number of groups
-/// is gcd(groups, channels).
+/// Each group of channels of a sample to mean 0 and variance 1, then a scale and shift per channel. The number of
+/// groups is gcd(groups, channels).
 class GroupNorm {
  public:
   GroupNorm(ParameterDraw& draw, const std::string& name, int64_t channels, int64_t groups);
@@ -67,22 +68,18 @@ struct ConvOptions {
  protected:
   template <class V>
   void first_fields(V&& f, const char* blocks_meaning) {
-    f("channels", channels, "field channels in and out");
-    f("width", width, "hidden channels of the finest level");
-    f("multipliers", multipliers, "hidden channels of each level over width, finest first");
-    f("blocks", blocks, blocks_meaning);
+    f("channels", channels, at_least(1), "field channels in and out");
+    f("width", width, at_least(1), "hidden channels of the finest level");
+    f("multipliers", multipliers, at_least(1), "hidden channels of each level over width, finest first");
+    f("blocks", blocks, at_least(1), blocks_meaning);
   }
   template <class V>
   void last_fields(V&& f) {
-    f("groups", groups, "groups of the normalisation");
+    f("groups", groups, at_least(1), "groups of the normalisation");
     f("time_features", time_features, "sinusoidal features of t");
     f("modes", modes, "Fourier modes of the latent that a band-limited student keeps; no effect on the network");
   }
 };
-
-/// UsageErrors unless these are sizes of a convolutional network.
-void check_conv_sizes(int64_t channels, int64_t width, const std::vector<int64_t>& multipliers, int64_t blocks,
-                      int64_t groups);
 
 /// What all blocks of a network agree on.
 struct BlockSizes {

@@ -10,11 +10,9 @@ namespace piddm {
 namespace {
 
 const FfnoOptions& checked(const FfnoOptions& o) {
+  check_bounds(o, "model");
   check_modes(o.modes);
   check_time_features(o.time_features);
-  require<UsageError>(
-      o.channels >= 1 && o.width >= 1 && o.layers >= 1 && o.hidden >= 1 && o.lifting >= 1 && o.projection >= 1,
-      "model: sizes must be positive");
   return o;
 }
 

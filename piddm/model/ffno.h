@@ -1,13 +1,12 @@
 #pragma once
-// The factorised FNO (Tran, Mathews, Xie, Ong 2023): one spectrum an axis instead of one of the plane. A compact
+// The factorised FNO (Tran, Mathews, Xie, Ong 2023): one spectrum per axis instead of one of the plane. A compact
 // student: 1.2 M parameters where the FNO of the same width and modes has 17.9 M.
 //
 //   in      C field channels, 2 coordinate channels, features of t: as in fno.h
 //   lift    1x1: C+2+features -> lifting -> GELU -> width
-//   layers  x <- x + MLP(K_x x + K_y x)      K the spectral layer of ops/spectral.h along one axis: every row (column)
-//           is transformed on its own and
-//                                            its modes k = 0..m/2 are multiplied by one complex matrix a mode; MLP 1x1:
-//                                            width -> hidden -> GELU -> width
+//   layers  x <- x + MLP(K_x x + K_y x), MLP 1x1: width -> hidden -> GELU -> width; K the spectral layer of
+//           ops/spectral.h along one axis: every row (column) is transformed on its own and its modes k = 0..m/2 are
+//           multiplied by one complex matrix per mode
 //   out     1x1: width -> projection -> GELU -> C
 //
 // Runs on any grid; modes the grid does not have are dropped. Features of t enter as a bias of each sample. Computes in
@@ -37,13 +36,13 @@ struct FfnoOptions {
 
   template <class V>
   void fields(V&& f) {
-    f("channels", channels, "field channels in and out");
+    f("channels", channels, at_least(1), "field channels in and out");
     f("modes", modes, "Fourier modes kept along x and y; 32 means -16..16");
-    f("width", width, "hidden channels");
-    f("layers", layers, "factorised layers");
-    f("hidden", hidden, "hidden channels of the MLP of a layer");
-    f("lifting", lifting, "hidden channels of the lifting MLP");
-    f("projection", projection, "hidden channels of the projection MLP");
+    f("width", width, at_least(1), "hidden channels");
+    f("layers", layers, at_least(1), "factorised layers");
+    f("hidden", hidden, at_least(1), "hidden channels of the MLP of a layer");
+    f("lifting", lifting, at_least(1), "hidden channels of the lifting MLP");
+    f("projection", projection, at_least(1), "hidden channels of the projection MLP");
     f("time_features", time_features, "sinusoidal features of t");
     f("fused", fused, "float32 on the CPU: fused MLPs, which have first derivatives only");
   }
@@ -56,6 +55,11 @@ class Ffno : public Network {
   std::string type() const override { return "ffno"; }
   json options_json() const override { return write_fields(options_); }
   bool on_any_grid() const override { return true; }
+  std::vector<int64_t> modes() const override { return options_.modes; }
+  int64_t bytes_per_sample(int64_t channels, int64_t grid, bool gradient) const override {
+    return layered_bytes({options_.width, options_.layers, options_.lifting + options_.projection}, channels, grid,
+                         gradient);
+  }
 
  protected:
   Tensor forward(const Tensor& x, const Tensor& t) override;

@@ -8,7 +8,7 @@
 //           last
 //   out     1x1: width -> projection -> GELU -> C
 //
-// The features of t are constant in space: their share of the first 1x1 map is computed once a sample and added as a
+// The features of t are constant in space: their share of the first 1x1 map is computed once per sample and added as a
 // bias. Defaults: the paper's network, 17.9 M parameters. Runs on any grid; modes the grid does not have are dropped.
 //
 // The form "fused" runs float32 tensors on the CPU through the operators of ops/pointwise_mlp.h and
@@ -40,12 +40,12 @@ struct FnoOptions {
 
   template <class V>
   void fields(V&& f) {
-    f("channels", channels, "field channels in and out");
+    f("channels", channels, at_least(1), "field channels in and out");
     f("modes", modes, "Fourier modes kept along x and y; 32 means -16..15 and 0..16");
-    f("width", width, "hidden channels");
-    f("layers", layers, "spectral layers");
-    f("lifting", lifting, "hidden channels of the lifting MLP");
-    f("projection", projection, "hidden channels of the projection MLP");
+    f("width", width, at_least(1), "hidden channels");
+    f("layers", layers, at_least(1), "spectral layers");
+    f("lifting", lifting, at_least(1), "hidden channels of the lifting MLP");
+    f("projection", projection, at_least(1), "hidden channels of the projection MLP");
     f("time_features", time_features, "sinusoidal features of t");
     f("spectral", spectral,
       "form of the spectral layer: fused (fastest; sizes it does not take run as gemm), gemm (truncated DFT) or fft");
@@ -63,6 +63,11 @@ class Fno : public Network {
   std::string type() const override { return "fno"; }
   json options_json() const override { return write_fields(options_); }
   bool on_any_grid() const override { return true; }
+  std::vector<int64_t> modes() const override { return options_.modes; }
+  int64_t bytes_per_sample(int64_t channels, int64_t grid, bool gradient) const override {
+    return layered_bytes({options_.width, options_.layers, options_.lifting + options_.projection}, channels, grid,
+                         gradient);
+  }
   const FnoOptions& options() const { return options_; }
 
  protected:

@@ -24,7 +24,7 @@ void check_transfer(const Model& model, int64_t own, int64_t grid) {
   require<UsageError>(network.on_any_grid(),
                       "grid {}: a network of type '{}' is bound to the grid it was trained on, {}", grid,
                       network.type(), own);
-  for (const auto modes : network.options_json().at("modes").get<std::vector<int64_t>>()) {
+  for (const auto modes : network.modes()) {
     require<UsageError>(grid > modes, "grid {}: too coarse for the {} Fourier modes of the network; at least {} points",
                         grid, modes, modes + 1);
     require<UsageError>(modes <= own,

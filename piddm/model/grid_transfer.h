@@ -5,8 +5,7 @@
 // function, up to aliasing. White noise is not the same function on two grids, so the latent is drawn on the grid of
 // training and carried over as a trigonometric polynomial:
 //
-//   fine = on_grid(model, 256);  Student(fine)(fine.latents(...))      the samples Student(model) gives, on 256 x 256
-//                                points
+//   fine = on_grid(model, 256);  Student(fine)(fine.latents(...))   the samples of Student(model) on 256 x 256 points
 //
 // Best with a band-limited student, whose latent is smooth on every grid; without that head the pointwise path meets
 // interpolated noise it has never seen. Positions are those of cell centres, as the networks take them: exact for PDEs

@@ -8,8 +8,7 @@
 namespace piddm {
 
 Mlp::Mlp(const MlpOptions& o, uint64_t seed) : options_(o) {
-  require<UsageError>(o.channels >= 1 && o.points >= 1 && o.width >= 1 && o.layers >= 1,
-                      "model: sizes must be positive");
+  check_bounds(o, "model");
   const int64_t entries = o.channels * o.points;
   for (int64_t i = 0; i <= o.layers; ++i) {
     const int64_t in = i == 0 ? entries + (o.time ? 1 : 0) : o.width;

@@ -15,10 +15,10 @@ struct MlpOptions {
   bool time = true;
   template <class V>
   void fields(V&& f) {
-    f("channels", channels, "field channels in and out");
-    f("points", points, "points of the grid, H W");
-    f("width", width, "units of a hidden layer");
-    f("layers", layers, "hidden layers");
+    f("channels", channels, at_least(1), "field channels in and out");
+    f("points", points, at_least(1), "points of the grid, H W");
+    f("width", width, at_least(1), "units of a hidden layer");
+    f("layers", layers, at_least(1), "hidden layers");
     f("time", time, "whether t is an input");
   }
 };
@@ -28,6 +28,9 @@ class Mlp : public Network {
   Mlp(const MlpOptions& options, uint64_t seed);
   std::string type() const override { return "mlp"; }
   json options_json() const override { return write_fields(options_); }
+  int64_t bytes_per_sample(int64_t channels, int64_t grid, bool gradient) const override {
+    return layered_bytes({options_.width, options_.layers}, channels, grid, gradient);
+  }
 
  protected:
   Tensor forward(const Tensor& x, const Tensor& t) override;

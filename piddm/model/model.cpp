@@ -25,8 +25,25 @@ json config_of(const Model& model) {
                  {"normalizer", model.normalizer.to_json()}};
   if (model.kind == ModelKind::student) config["heads"] = write_fields(model.heads);
   if (model.latent_grid > 0) config["latent_grid"] = model.latent_grid;
+  config["training"] = write_fields(model.training);
   config["provenance"] = model.provenance;
   return config;
+}
+
+/// What the provenance of a model from before "training" was written says of it.
+Training recalled_training(ModelKind kind, const json& provenance) {
+  const auto find = [&](const char* path, const json& otherwise) {
+    const json::json_pointer pointer(path);
+    return provenance.contains(pointer) ? provenance.at(pointer) : otherwise;
+  };
+  Training training;
+  training.lambda = find("/experiment/distill/loss/lambda", training.lambda);
+  training.residual_lambda = find("/experiment/pidm/lambda", training.residual_lambda);
+  const double own = find("/seconds", 0), teachers = find("/teacher/seconds", 0);
+  const bool from_teacher = provenance.contains("teacher");
+  if (own > 0 && (teachers > 0 || !from_teacher)) training.seconds = own + teachers;
+  if (kind == ModelKind::student) training.solve = find("/experiment/solve", training.solve);
+  return training;
 }
 
 Model from_config(const json& config) {
@@ -48,6 +65,10 @@ Model from_config(const json& config) {
   if (model.kind == ModelKind::student) read_fields(config.at("heads"), model.heads, "heads");
   model.latent_grid = config.value("latent_grid", int64_t{0});
   model.provenance = config.value("provenance", json::object());
+  if (const auto training = config.find("training"); training != config.end())
+    read_fields(*training, model.training, "training");
+  else
+    model.training = recalled_training(model.kind, model.provenance);
   return model;
 }
 
@@ -65,6 +86,10 @@ Tensor Model::latents(uint64_t seed, Stream stream, int64_t first, int64_t count
 }
 
 torch::Device Model::device() const { return network->parameters().front().device(); }
+
+int64_t Model::bytes_per_sample(bool gradient) const {
+  return network->bytes_per_sample(pde->num_channels(), pde->grid(), gradient);
+}
 
 void save_model(const fs::path& folder, const Model& model) {
   AtomicFolder out(folder);

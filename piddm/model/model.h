@@ -1,8 +1,8 @@
 #pragma once
 // A trained model: network, process, normaliser and PDE together, and its folder on disk.
 //
-//   MODEL/config.json        everything but the weights: kind, pde, process, network, heads, normaliser, provenance;
-//                            SHA-256 of the weights
+//   MODEL/config.json        everything but the weights: kind, pde, process, network, heads, normaliser, training,
+//                            provenance; SHA-256 of the weights
 //   MODEL/model.safetensors  the weights, float32, complex ones as real pairs
 //
 // A run folder holds its finished model under RUN/model; load_model takes either.
@@ -18,16 +18,14 @@
 
 namespace piddm {
 
-/// What turns the raw clean estimate of a student into its output; all off is the paper's plain student.
-/// Why they are there: white noise leaks through the pointwise path of the FNO straight into u, and the residual
-/// amplifies just that.
+/// What turns the raw clean estimate of a student into its output; all off is the paper's plain student. Without heads
+/// white noise leaks through the pointwise path of the FNO straight into u, where the residual amplifies it.
 struct HeadOptions {
   bool band_limited = false;  ///< latent reduced to the Fourier modes the network keeps
-  int64_t band_modes = 0;     ///< or to fewer: what the data do not vary in, a student only has to learn to remove
-  bool smooth =
-      false;  ///< u <- S (1 + lambda/lambda_c)^-1 S u, S the sine transform: smooth, and exactly zero on the wall
-  /// Lambda_c = (pi smooth_modes)^2: the residual of an error in the network's output is at most lambda_c times as
-  /// large.
+  int64_t band_modes = 0;     ///< or to fewer; 0: the network's
+  /// u <- S (1 + lambda/lambda_c)^-1 S u, S the sine transform: smooth, and exactly zero on the wall.
+  bool smooth = false;
+  /// lambda_c = (pi smooth_modes)^2: an error in the network's output has a residual at most lambda_c times as large.
   double smooth_modes = 3;
   bool bounded = false;  ///< two-valued coefficient: a <- mid + half tanh(gain (a - mid)/half)
   double bounded_gain = 2;
@@ -37,11 +35,11 @@ struct HeadOptions {
   template <class V>
   void fields(V&& f) {
     f("band_limited", band_limited, "keep only the network's own Fourier modes of the latent");
-    f("band_modes", band_modes, "modes an axis that band_limited keeps; 0: the network's");
+    f("band_modes", band_modes, at_least(0), "modes per axis that band_limited keeps; 0: the network's");
     f("smooth", smooth, "smooth head for solutions that vanish on the wall");
-    f("smooth_modes", smooth_modes, "cut-off mode of the smooth head");
+    f("smooth_modes", smooth_modes, more_than(0), "cut-off mode of the smooth head");
     f("bounded", bounded, "bounded head for two-valued coefficients");
-    f("bounded_gain", bounded_gain, "slope of the bounded head at the midpoint");
+    f("bounded_gain", bounded_gain, more_than(0), "slope of the bounded head at the midpoint");
     f("constant", constant, "scalar channels are constant in space");
     f("constrained", constrained, "the output satisfies the PDE's hard constraint (walls, initial slices, means)");
   }
@@ -50,20 +48,40 @@ struct HeadOptions {
 enum class ModelKind { teacher, student };
 inline std::vector<std::string> enum_names(ModelKind) { return {"teacher", "student"}; }
 
+/// What methods and tables ask about how a model was trained.
+struct Training {
+  double lambda = 10;           ///< weight of the physics in its distillation; the paper's where it is not known
+  double residual_lambda = 0;   ///< weight of the residual in a teacher's own training (PIDM); 0: trained without
+  double seconds = 0;           ///< wall time of training on one device, its teacher's included; 0: not known
+  json solve = json::object();  ///< options of the student's own method that suit this student
+
+  template <class V>
+  void fields(V&& f) {
+    f("lambda", lambda, "weight of the physics in the distillation");
+    f("residual_lambda", residual_lambda, "weight of the residual in the teacher's training");
+    f("seconds", seconds, "wall time of training, the teacher's included; 0: not known");
+    f("solve", solve, "options of the student's own method");
+  }
+};
+
 struct Model {
   ModelKind kind = ModelKind::teacher;
   PdePtr pde;
   ProcessPtr process;
   Normalizer normalizer;
   NetworkPtr network;
-  HeadOptions heads;                 ///< students only
-  int64_t latent_grid = 0;           ///< students on another grid than their own (grid_transfer.h): the own one; else 0
-  json provenance = json::object();  ///< seed, options, machine, steps: whatever made it
+  HeadOptions heads;        ///< students only
+  int64_t latent_grid = 0;  ///< students on another grid than their own (grid_transfer.h): the own one; else 0
+  Training training;
+  json provenance = json::object();  ///< the experiment, machine and steps that made it: a record, not read by methods
 
   /// White noise of samples first..first+count-1, [count,C,H,W] float32 on the network's device, on the PDE's grid or
   /// `latent_grid`.
   Tensor latents(uint64_t seed, Stream stream, int64_t first, int64_t count) const;
   torch::Device device() const;
+
+  /// What Network::bytes_per_sample says of samples of this PDE.
+  int64_t bytes_per_sample(bool gradient) const;
 };
 
 void save_model(const std::filesystem::path& folder, const Model& model);

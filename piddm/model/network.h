@@ -38,6 +38,14 @@ class Network : public torch::nn::Module {
   virtual std::string type() const = 0;
   virtual json options_json() const = 0;
 
+  /// Fourier modes along x and y: those it keeps of a field, or that a band-limited student keeps of its latent. Empty:
+  /// it has none.
+  virtual std::vector<int64_t> modes() const { return {}; }
+
+  /// Bytes one sample of `channels` fields on a grid x grid takes while the network is evaluated; with a gradient, what
+  /// the graph of one evaluation keeps too. Counted from its sizes and meant as an upper bound.
+  virtual int64_t bytes_per_sample(int64_t channels, int64_t grid, bool gradient) const;
+
   /// Whether it is a map of functions: the same function on another grid gives the same answer, up to aliasing.
   virtual bool on_any_grid() const { return false; }
 
@@ -54,6 +62,16 @@ class Network : public torch::nn::Module {
 };
 
 using NetworkPtr = std::shared_ptr<Network>;
+
+/// Sizes of a network whose layers keep the grid.
+struct LayerSizes {
+  int64_t width;  ///< hidden channels
+  int64_t layers = 1;
+  int64_t pointwise = 0;  ///< hidden channels of the maps before and after the layers, together
+};
+
+/// Bytes one sample takes in such a network: 4 activations of a layer without a graph, 8 of every layer with one.
+int64_t layered_bytes(const LayerSizes& sizes, int64_t channels, int64_t grid, bool gradient);
 
 /// A network by type name; `seed` draws its initial weights.
 NetworkPtr make_network(const std::string& type, const json& options, uint64_t seed);

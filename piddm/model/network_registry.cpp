@@ -30,7 +30,7 @@ NetworkType network_type(const char* name, const char* summary) {
 const std::vector<NetworkType>& network_types() {
   static const std::vector<NetworkType> types = {
       network_type<Fno, FnoOptions>("fno", "Fourier neural operator with time encoding (the paper's network)"),
-      network_type<Ffno, FfnoOptions>("ffno", "factorised Fourier neural operator: one spectrum an axis, compact"),
+      network_type<Ffno, FfnoOptions>("ffno", "factorised Fourier neural operator: one spectrum per axis, compact"),
       network_type<Unet, UnetOptions>("unet", "convolutional U-Net with attention on the coarse levels"),
       network_type<Autoencoder, AutoencoderOptions>("autoencoder", "convolutional auto-encoder, no skip connections"),
       network_type<Mlp, MlpOptions>("mlp", "multilayer perceptron on the flattened sample, for mixtures and toys"),

@@ -1,5 +1,5 @@
 #pragma once
-// Initial weights of a network: normals of Stream::parameters, one index of the stream a parameter in the order they
+// Initial weights of a network: normals of Stream::parameters, one index of the stream per parameter in the order they
 // are asked for, so that a seed always gives the same weights.
 
 #include <cstdint>

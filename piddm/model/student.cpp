@@ -19,23 +19,19 @@ Tensor smoothing_filter(const Tensor& lambda, double cut_off_mode) {
 
 Student::Student(const Model& model, const HeadOptions& heads)
     : network_(model.network), process_(model.process), normalizer_(model.normalizer), pde_(model.pde), heads_(heads) {
+  check_bounds(heads_, "heads");
   const auto options = network_->parameters().front().options().requires_grad(false);
   const int64_t n = model.pde->grid();
   if (heads_.band_limited) {
-    const auto sizes = network_->options_json();
-    require<UsageError>(sizes.contains("modes"), "heads.band_limited: a network of type '{}' has no Fourier modes",
+    auto modes = network_->modes();
+    require<UsageError>(!modes.empty(), "heads.band_limited: a network of type '{}' has no Fourier modes",
                         network_->type());
-    auto modes = sizes.at("modes").get<std::vector<int64_t>>();
     if (heads_.band_modes > 0)
       for (auto& m : modes) m = std::min(m, heads_.band_modes);
     basis_ = std::make_unique<SpectralBasis>(modes[0], modes[1], n, n, options);
   }
-  require<UsageError>(heads_.band_modes >= 0, "heads.band_modes: must not be negative, got {}", heads_.band_modes);
   require<UsageError>(heads_.band_modes == 0 || heads_.band_limited, "heads.band_modes: needs heads.band_limited");
-  require<UsageError>(!heads_.bounded || heads_.bounded_gain > 0, "heads.bounded_gain: must be positive, got {}",
-                      heads_.bounded_gain);
   if (heads_.smooth) {
-    require<UsageError>(heads_.smooth_modes > 0, "heads.smooth_modes: must be positive, got {}", heads_.smooth_modes);
     const double cells = static_cast<double>(n);
     filter_ = smoothing_filter(sine_eigenvalues(n, 1 / cells), heads_.smooth_modes).to(options);
     node_filter_ = smoothing_filter(node_sine_eigenvalues(n - 2, 1 / (cells - 1)), heads_.smooth_modes).to(options);

@@ -3,8 +3,7 @@
 //
 //   e' = the network's Fourier modes of e                 (band_limited)
 //   x  = clean estimate of the process at t = 1           linear: e' - v(e', 1)
-//   u  = S (1 + lambda/lambda_c)^-1 S u                   (smooth) where u vanishes on the wall, or on the outer ring
-//                                                         of nodes
+//   u  = S (1 + lambda/lambda_c)^-1 S u                   (smooth) where u vanishes on the wall or outer ring
 //   a  = mid + half tanh(gain (a - mid)/half)             (bounded)
 //   s  = spatial mean of s                                (constant) scalar channels
 //   x  = C(x), the PDE's hard constraint                  (constrained)

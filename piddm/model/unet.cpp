@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "piddm/model/conv_memory.h"
 #include "piddm/model/inputs.h"
 
 namespace piddm {
@@ -9,10 +10,10 @@ namespace piddm {
 namespace {
 
 const UnetOptions& checked(const UnetOptions& o) {
-  check_conv_sizes(o.channels, o.width, o.multipliers, o.blocks, o.groups);
-  require<UsageError>(o.attention >= 0 && o.attention <= static_cast<int64_t>(o.multipliers.size()),
-                      "model.attention: {} levels of {}", o.attention, o.multipliers.size());
-  require<UsageError>(o.head_width >= 1, "model.head_width: must be positive, got {}", o.head_width);
+  check_bounds(o, "model");
+  require<UsageError>(!o.multipliers.empty(), "model.multipliers: at least one level is needed");
+  require<UsageError>(o.attention <= static_cast<int64_t>(o.multipliers.size()), "model.attention: {} levels of {}",
+                      o.attention, o.multipliers.size());
   check_time_features(o.time_features);
   check_modes(o.modes);
   return o;
@@ -92,6 +93,10 @@ Tensor Unet::way_up(const Tensor& x, const Tensor& embedding, std::vector<Tensor
     if (level.change) h = (*level.change)(doubled(h, skips.back().size(2), skips.back().size(3)));
   }
   return h;
+}
+
+int64_t Unet::bytes_per_sample(int64_t channels, int64_t grid, bool gradient) const {
+  return 4 * (unet_activations(options_, grid, gradient) + 8 * channels * grid * grid);
 }
 
 Tensor Unet::forward(const Tensor& x, const Tensor& t) {

@@ -27,8 +27,8 @@ struct UnetOptions : ConvOptions {
   template <class V>
   void fields(V&& f) {
     first_fields(f, "residual blocks of a level on the way down; one more on the way up");
-    f("attention", attention, "coarsest levels with self-attention");
-    f("head_width", head_width, "channels of an attention head");
+    f("attention", attention, at_least(0), "coarsest levels with self-attention");
+    f("head_width", head_width, at_least(1), "channels of an attention head");
     last_fields(f);
   }
 };
@@ -39,6 +39,8 @@ class Unet : public Network {
 
   std::string type() const override { return "unet"; }
   json options_json() const override { return write_fields(options_); }
+  std::vector<int64_t> modes() const override { return options_.modes; }
+  int64_t bytes_per_sample(int64_t channels, int64_t grid, bool gradient) const override;
 
  protected:
   Tensor forward(const Tensor& x, const Tensor& t) override;

@@ -1,12 +1,12 @@
 #pragma once
 // Gaussian mixtures, for which everything a diffusion model learns is known in closed form.
 //
-//   x_0 ~ sum_k w_k N(mu_k, Q_k diag(lambda_k) Q_k^T)        x_t | k ~ N(alpha mu_k, Q_k diag(var_k) Q_k^T),  var_k =
-//                                                            alpha^2 lambda_k + sigma^2
-//   y = Q_k^T (x_t - alpha mu_k):   E[x_0|x_t,k] = mu_k + Q_k (alpha lambda_k / var_k) y,    E[e|x_t,k] = Q_k (sigma /
-//                                   var_k) y
-//   E[.|x_t] = sum_k r_k E[.|x_t,k],   r_k = w_k N(x_t; k) / sum,   v = alpha' E[x_0|x_t] + sigma' E[e|x_t],   s =
-//                                      -E[e|x_t] / sigma
+//   x_0 ~ sum_k w_k N(mu_k, Q_k diag(lambda_k) Q_k^T)
+//   x_t | k ~ N(alpha mu_k, Q_k diag(var_k) Q_k^T),   var_k = alpha^2 lambda_k + sigma^2
+//   E[x_0|x_t,k] = mu_k + Q_k (alpha lambda_k / var_k) y,   y = Q_k^T (x_t - alpha mu_k)
+//   E[e|x_t,k]   = Q_k (sigma / var_k) y
+//   E[.|x_t] = sum_k r_k E[.|x_t,k],   r_k = w_k N(x_t; k) / sum
+//   v = alpha' E[x_0|x_t] + sigma' E[e|x_t],   s = -E[e|x_t] / sigma
 //
 // Covariances may be singular: lambda = 0 is a point mass in that direction. With the eigenvectors all forms above are
 // free of cancellation, and velocity and posterior mean exist at t = 1 as well. At sigma = 0 the noise in a direction

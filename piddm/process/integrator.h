@@ -1,17 +1,16 @@
 #pragma once
 // Integrators of dx/dt = v(x, t) from noise at t = 1 down to data at t_end.
 //
-//   euler      x_{t-dt} = x_t - dt v(x_t, t)                                               order 1, one evaluation a
-//              step
-//   heun       the mean of v at both ends of the Euler step, in the last step Euler's      order 2, two evaluations a
+//   euler      x_{t-dt} = x_t - dt v(x_t, t); order 1, one evaluation per step
+//   heun       the mean of v at both ends of the Euler step, in the last step Euler's; order 2, two evaluations per
 //              step but one in the last
 //   adaptive   Dormand and Prince's embedded pair 5(4) ("A family of embedded Runge-Kutta formulae", 1980) with steps
 //              chosen so that the difference of the two, in the norm RMS(error / (tolerance (1 + |x|))) of the worst
 //              sample, stays below 1
 //
 // Why the last step of heun is Euler's: at t = 0 the mean of the noise given x is 0, so v there no longer sees what is
-// left of it, and the mean of both ends would leave half of it in the sample: white, of size dt/2, and a residual
-// amplifies just that.
+// left of it, and the mean of both ends would leave half of it in the sample: white noise of size dt/2, which a
+// residual amplifies.
 //
 // All are differentiable with respect to whatever v and x depend on (the choice of steps is not differentiated); the
 // caller sets the grad mode. The samples of a batch share their times, so an adaptive result depends on its companions
@@ -33,17 +32,9 @@ inline std::vector<std::string> enum_names(IntegratorKind) { return {"euler", "h
 
 struct IntegratorOptions {
   IntegratorKind kind = IntegratorKind::euler;
-  int64_t steps = 100;
-  double tolerance = 1e-5;
-  Spacing spacing = Spacing::uniform;
-  template <class V>
-  void fields(V&& f) {
-    f("kind", kind, "euler, heun (two evaluations a step) or adaptive");
-    f("steps", steps, "steps of euler and heun");
-    f("tolerance", tolerance, "error of a step of adaptive, relative to 1 + |x|");
-    f("spacing", spacing,
-      "times of the steps: uniform, or quadratic: short ones at the noisy end (process/time_grid.h)");
-  }
+  int64_t steps = 100;                 ///< of euler and heun
+  double tolerance = 1e-5;             ///< error of a step of adaptive, relative to 1 + |x|
+  Spacing spacing = Spacing::uniform;  ///< of the times of euler and heun
 };
 
 struct Integration {
@@ -65,7 +56,7 @@ inline IntegratorKind step_kind(const IntegratorOptions& o, int64_t i) {
 }
 Tensor fixed_step(IntegratorKind kind, const VelocityField& v, const Tensor& x, const Tensor& times);
 
-/// Of one step, and of all.
+/// Evaluations of one step, and of all.
 inline int64_t evaluations_of_step(IntegratorKind kind) { return kind == IntegratorKind::heun ? 2 : 1; }
 inline int64_t evaluations_of(IntegratorKind kind, int64_t steps) {
   return kind == IntegratorKind::heun ? 2 * steps - 1 : steps;

@@ -6,9 +6,9 @@
 //
 // Why: on an n x n grid a smooth field of unit variance has all of it in a few modes, each of variance s^2 up to n^2/2
 // beside 1 of the noise. Such a mode grows by the factor s while 1 - t is about 1/s, and Euler's first step of 1/N >
-// 1/s misses part of that. In closed form (Gaussian data with the law of the Poisson source, 128 x 128): 100 uniform
-// Euler steps end with 81 % of the standard deviation, 50 uniform Heun steps with 84 %; quadratic ones with 96 % and 99
-// %.
+// 1/s misses part of that. In closed form (Gaussian data with the law of the Poisson source, 128 x 128) 100 uniform
+// Euler steps end with 81 % of the standard deviation, 50 uniform Heun steps with 84 %; quadratic ones with 96 % and
+// 99 %.
 
 #include <cmath>
 #include <cstdint>

@@ -5,8 +5,7 @@
 
 #include "piddm/core/stopwatch.h"
 #include "piddm/model/network_registry.h"
-#include "piddm/solve/batching.h"
-#include "piddm/solve/method.h"
+#include "piddm/solve/methods/registry.h"
 
 namespace piddm {
 
@@ -63,30 +62,6 @@ double pair_evaluations(const DistillOptions& o, int64_t steps) {
   return static_cast<double>((chunks * o.pairs.chunk + o.pairs.held_out) * evaluations);
 }
 
-/// Evaluations a sample, without and with a gradient.
-struct Evaluations {
-  double forward, gradient;
-};
-
-Evaluations sampling_evaluations(const std::string& method, const json& o, Task task) {
-  const bool generate = task == Task::generate;
-  const auto number = [&](const char* key, double usual) { return o.value(key, usual); };
-  const auto iterations = [&](const char* key, double usual) {
-    return o.contains(key) ? o.at(key).value("iterations", usual) : usual;
-  };
-  if (method == "piddm") return {1, generate ? iterations("refine", 0) : iterations("task", 80) * number("starts", 1)};
-  if (method == "teacher" || method == "pidm") {
-    const double steps = number("euler_steps", 100) * (o.value("integrator", "") == "heun" && generate ? 2 : 1);
-    return generate ? Evaluations{steps, 0} : Evaluations{0, steps};
-  }
-  if (method == "eci") return {number("steps", 100) * number("mixing", 5), 0};
-  if (method == "diffusionpde") return {0, number("steps", 100)};
-  if (method == "dflow") return {0, 1.3 * number("steps", 100) * iterations("task", 50)};  // blocks computed twice
-  if (method == "cocogen") return {number("steps", 100), 0};
-  if (method == "pcfm") return {number("steps", 100), 0};
-  return {0, 0};
-}
-
 }  // namespace
 
 NetworkRates measure_rates(const Experiment& experiment, Precision precision, torch::Device device) {
@@ -129,14 +104,14 @@ double expected_distillation_seconds(const Experiment& experiment, torch::Device
 
 double expected_sampling_seconds(const Experiment& experiment, const std::string& method, const json& options,
                                  Task task, int64_t n, torch::Device device) {
-  const auto evaluations = sampling_evaluations(method, options, task);
+  const auto evaluations = method_card(method).evaluations(options, task);
   const auto rates = measure_rates(experiment, Precision::fp32, device);
   return static_cast<double>(n) * (evaluations.forward * rates.forward + evaluations.gradient * rates.gradient);
 }
 
 int64_t expected_bytes(const Experiment& experiment) {
   const auto model = untrained(experiment);
-  return std::max(experiment.train.batch, experiment.distill.train.batch) * bytes_per_sample(model, true);
+  return std::max(experiment.train.batch, experiment.distill.train.batch) * model.bytes_per_sample(true);
 }
 
 }  // namespace piddm

@@ -10,7 +10,7 @@ namespace piddm {
 
 /// The models an experiment leads to: its teacher, the student of that, and the teacher trained with PIDM's residual.
 enum class ModelRole { teacher, student, pidm };
-inline std::vector<std::string> enum_names(ModelRole) { return {"teacher", "student", "pidm"}; }
+inline std::vector<std::string> enum_names(ModelRole) { return {"teacher", "student", "pidm"}; }  // name: roles
 
 /// What tells the rows of a table apart, from left to right.
 struct Labels {

@@ -94,8 +94,7 @@ StepResult Workbench::data_step(const std::string& name, const Experiment& exper
   return recipe_.step(
       name + " " + experiment.pde.name, settings, {},
       [&](const fs::path& folder) {
-        const auto data =
-            make_dataset(*make_pde(experiment.pde), experiment.data.seed, first, n);
+        const auto data = make_dataset(*make_pde(experiment.pde), experiment.data.seed, first, n);
         write_safetensors(folder / "mean.safetensors", {{"mean", data.fields.to(torch::kFloat64).mean(0)}});
         save_dataset(folder / "data.npz", data);
       },
@@ -155,8 +154,7 @@ Workbench::Trained Workbench::model_of(const Entry& entry) {
 }
 
 json Workbench::options_of(const Entry& entry) const {
-  const bool of_student = method_card(entry.method).needs == ModelKind::student;
-  json options = of_student ? write_fields(entry.experiment.solve) : json::object();
+  json options = default_options(entry.method, write_fields(entry.experiment.solve));
   merge_config(options, entry.options);
   return options;
 }
@@ -230,11 +228,11 @@ json Workbench::generated(const Entry& entry, const Model& model, TensorMap& kep
   const auto seed = entry.experiment.seed;
   const auto used = entry.grid > 0 ? on_grid(model, entry.grid) : model;
   auto samples = make_method(entry.method, Task::generate, used, options_of(entry))->generate(0, entry.count, seed);
-  const json decoding = entry.decode ? decode_samples(samples, *used.pde) : json::object();
+  const auto decoding = entry.decode ? decode_samples(samples, *used.pde) : DecodeSummary{};
   json metrics = judge_of(entry).samples(samples, {static_cast<int>(options_.resamples), seed});
   if (entry.decode)
-    metrics.update({{metric::kDecodeIterations, decoding.at("iterations_mean")},
-                    {metric::kDecodeMoved, decoding.at("moved_mean")}});
+    metrics.update(
+        {{metric::kDecodeIterations, decoding.iterations_mean}, {metric::kDecodeMoved, decoding.moved_mean}});
   kept["x"] = samples.x;
   return metrics;
 }
@@ -262,7 +260,7 @@ void Workbench::compute(const Entry& entry, const Trained& trained, const fs::pa
   const Model model = load(trained);
   TensorMap kept;
   json metrics = entry.task == Task::generate ? generated(entry, model, kept) : solved(entry, model, kept);
-  if (const auto seconds = training_seconds(model)) metrics[metric::kTrainingSeconds] = *seconds;
+  if (model.training.seconds > 0) metrics[metric::kTrainingSeconds] = model.training.seconds;
   for (auto& [name, x] : kept) x = x.narrow(0, 0, std::min(kKept, x.size(0))).to(torch::kFloat32).contiguous();
   write_safetensors(folder / "kept.safetensors", kept);
   write_file_atomically(folder / "metrics.json", metrics.dump(2) + "\n");

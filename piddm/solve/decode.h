@@ -5,8 +5,23 @@
 
 namespace piddm {
 
-/// Replaces the samples by their exact decodes (float64), adds the time it took, and reports
-/// {iterations_mean, iterations_max, moved_mean, moved_max, clamped_entries}.
-json decode_samples(Samples& samples, const Pde& pde);
+struct DecodeSummary {
+  double iterations_mean = 0;
+  int64_t iterations_max = 0;
+  double moved_mean = 0, moved_max = 0;
+  int64_t clamped_entries = 0;
+
+  template <class V>
+  void fields(V&& f) {
+    f("iterations_mean", iterations_mean, "iterations of the solver per sample");
+    f("iterations_max", iterations_max, "and the most of them");
+    f("moved_mean", moved_mean, "how far decoding moved a sample (Decoded::moved)");
+    f("moved_max", moved_max, "and the farthest");
+    f("clamped_entries", clamped_entries, "coefficients that were not admissible");
+  }
+};
+
+/// Replaces the samples by their exact decodes (float64) and adds the time it took.
+DecodeSummary decode_samples(Samples& samples, const Pde& pde);
 
 }  // namespace piddm

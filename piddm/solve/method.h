@@ -1,6 +1,6 @@
 #pragma once
 // A method generates samples or completes observed ones with a trained model. All share one interface and one count of
-// work.
+// work; what can be said of a method before there is a model is on its card.
 
 #include <functional>
 #include <memory>
@@ -12,12 +12,13 @@
 
 namespace piddm {
 
+/// Work is per sample, the mean over the samples.
 struct Samples {
-  Tensor x;        ///< [n,C,H,W] physical units, float32
-  double nfe = 0;  ///< network evaluations a sample; the last output evaluation after an optimisation is not counted
-  double backward = 0;            ///< backward passes a sample
-  double seconds_per_sample = 0;  ///< wall time over the number of samples
-  double recomputed = 0;          ///< evaluations a sample repeated in backward passes to save memory; not in nfe
+  Tensor x;                       ///< [n,C,H,W] physical units
+  double nfe = 0;                 ///< network evaluations; the output evaluation after an optimisation is not counted
+  double backward = 0;            ///< backward passes
+  double seconds_per_sample = 0;  ///< wall time
+  double recomputed = 0;          ///< evaluations repeated in backward passes to save memory; not in nfe
 };
 
 class Method {
@@ -34,17 +35,23 @@ class Method {
 
 using MethodPtr = std::unique_ptr<Method>;
 
-/// What can be said of a method before there is a model.
+/// Network evaluations per sample, without and with a gradient, for estimates of time.
+struct Evaluations {
+  double forward = 0, gradient = 0;
+};
+
 struct MethodCard {
   std::string name, summary;
   std::optional<ModelKind> needs;                        ///< the kind of model it works with; nothing: any
+  bool own = false;                                      ///< what a model of this kind uses where no method is named
+  bool slow = false;                                     ///< thousands of evaluations per sample: tables ask for fewer
   std::function<std::string(Task, const Pde&)> refusal;  ///< why it cannot do this; "" where it can
-  std::string options;                                   ///< one "key = default # meaning" line an option
+  std::string options;                                   ///< one "key = default # meaning" line per option
   std::function<void(const json&)> check;                ///< a UsageError for options it does not know or cannot read
+  std::function<json(const json&)> renewed;              ///< stored options, all of them, under their names of today
+  std::function<Evaluations(const json&, Task)> evaluations;
+  std::function<json(const json&)> matched;  ///< options changed to the paper's compute-matched share of themselves
   std::function<MethodPtr(const Model&, const json&)> make;
 };
-
-/// A UsageError that names the method unless the model is of this kind.
-void require_kind(const Model& model, ModelKind kind, const std::string& method);
 
 }  // namespace piddm

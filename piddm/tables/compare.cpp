@@ -58,7 +58,7 @@ std::vector<Entry> entries_of(const std::map<ModelRole, Experiment>& experiments
   const auto any = experiments.begin();
   std::vector<Entry> out;
   for (const auto& name : o.tasks)
-    for (const auto& method : o.methods.empty() ? method_registry().names() : o.methods) {
+    for (const auto& method : o.methods.empty() ? method_names() : o.methods) {
       const auto task = parse_task(name);
       const auto role = role_of(method, any->first);
       const auto found = experiments.find(role);
@@ -68,7 +68,7 @@ std::vector<Entry> entries_of(const std::map<ModelRole, Experiment>& experiments
                   .method = method,
                   .task = task,
                   .count = task == Task::generate ? o.samples : o.cases};
-      if (o.matched) entry.options = matched_options(method, entry.options);
+      if (o.matched) entry.options = method_card(method).matched(entry.options);
       merge_config(entry.options, o.settings.value(method, json::object()));
       out.push_back(entry);
       if (method != "piddm" || task != Task::generate) continue;
@@ -80,20 +80,6 @@ std::vector<Entry> entries_of(const std::map<ModelRole, Experiment>& experiments
 }
 
 }  // namespace
-
-json matched_options(const std::string& method, json options) {
-  const auto share = [](json& holder, const char* key, int64_t usual, int64_t part, int64_t of) {
-    holder[key] = std::max<int64_t>(1, holder.value(key, usual) * part / of);
-  };
-  if (method == "eci") share(options, "mixing", 5, 3, 5);
-  if (method == "pidm") share(options, "euler_steps", 100, 3, 1);
-  if (method == "diffusionpde") share(options, "steps", 100, 4, 5);
-  if (method == "dflow") {
-    if (!options.contains("task")) options["task"] = json::object();
-    share(options["task"], "iterations", 50, 2, 5);
-  }
-  return options;
-}
 
 Report run_compare(const CompareModels& models, const CompareOptions& options, const fs::path& out,
                    torch::Device device) {

@@ -38,9 +38,6 @@ struct CompareOptions {
   }
 };
 
-/// A method's options with the paper's compute-matched settings.
-json matched_options(const std::string& method, json options);
-
 /// Folders of the models; a method whose model is missing (empty path) is refused with that reason.
 struct CompareModels {
   std::filesystem::path teacher, student, pidm;

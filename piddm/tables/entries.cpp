@@ -69,7 +69,6 @@ Entry base_entry(const Experiment& experiment, Task task, const std::string& met
 
 Entry generation(const TableOptions& options, const Experiment& experiment, const std::string& method) {
   auto entry = base_entry(experiment, Task::generate, method);
-  entry.count = method == "dflow" ? options.slow_samples : options.samples;
   entry.method = "piddm";
   if (method == "distill" || method == "piddm-plain") {
     entry.experiment = plain(experiment, method == "piddm-plain");
@@ -83,6 +82,7 @@ Entry generation(const TableOptions& options, const Experiment& experiment, cons
     entry.method = method;
     if (method == "pidm") entry.experiment = with_pidm(experiment);
   }
+  entry.count = method_card(entry.method).slow ? options.slow_samples : options.samples;
   entry.options = overlaid(entry.options, method_options(options, experiment, entry.method));
   return entry;
 }
@@ -90,14 +90,13 @@ Entry generation(const TableOptions& options, const Experiment& experiment, cons
 Entry task_entry(const TableOptions& options, const Experiment& experiment, const std::string& task,
                  const std::string& method) {
   auto entry = base_entry(experiment, parse_task(task), method);
-  entry.count = method == "dflow" ? options.slow_cases : options.cases;
+  entry.count = method_card(method).slow ? options.slow_cases : options.cases;
   entry.method = method;
   entry.model = method == "piddm" ? ModelRole::student : method == "pidm" ? ModelRole::pidm : ModelRole::teacher;
   if (method == "pidm") entry.experiment = with_pidm(experiment);
-  method_card(method);
   entry.options = method_options(options, experiment, method);
   if (entry.options.value("integrator", "") == "heun")  // tasks take Euler's steps: as many evaluations
-    entry.options["euler_steps"] = 2 * entry.options.value("euler_steps", TeacherOptions{}.euler_steps);
+    entry.options["steps"] = 2 * entry.options.value("steps", TeacherOptions{}.steps);
   return entry;
 }
 

@@ -28,8 +28,8 @@ TableOptions smoke() {
                             "smoke");
   o.by_pde = {{"burgers", {{"pde", {{"grid", 32}}}}}};
   o.by_method = parse_toml(R"(
-    teacher = { euler_steps = 20 }
-    pidm = { euler_steps = 20 }
+    teacher = { steps = 20 }
+    pidm = { steps = 20 }
     eci = { steps = 20, mixing = 2 }
     diffusionpde = { steps = 20 }
     cocogen = { steps = 20, last = 4 }
@@ -53,7 +53,7 @@ json methods_on_a_gpu() {
     out[method] = {{"precision", "bf16"}, {"spacing", "quadratic"}};
   out["classical"] = {{"batch", 64}};  // its solves are bound by launches
   for (const char* method : {"teacher", "pidm"})
-    out[method] = {{"integrator", "heun"}, {"euler_steps", 50}, {"spacing", "quadratic"}};
+    out[method] = {{"integrator", "heun"}, {"steps", 50}, {"spacing", "quadratic"}};
   return out;
 }
 

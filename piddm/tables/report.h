@@ -20,8 +20,8 @@ struct PaperRow {
 
 struct Row {
   Labels labels = {};
-  int64_t count = 0;       ///< samples or cases
-  Result result = {};      ///< means over seeds; intervals of a single seed only
+  int64_t count = 0;      ///< samples or cases
+  Result result = {};     ///< means over seeds; intervals of a single seed only
   Scores deviation = {};  ///< over seeds, where there are several
   std::optional<PaperRow> paper = {};
   std::optional<int64_t> seeds = {};  ///< how many are finished, while some are not
@@ -36,7 +36,7 @@ struct Report {
   std::vector<std::string> columns;  ///< metrics shown
   std::vector<Row> rows = {};
   std::map<std::string, Scores> floors = {};  ///< by PDE
-  std::string sizes = {};                      ///< how many samples, cases and seeds, as a sentence
+  std::string sizes = {};                     ///< how many samples, cases and seeds, as a sentence
   json options = json::object(), machine = json::object();
   double seconds = 0;
   std::optional<size_t> entries = {};  ///< of the whole table, where only what is finished was looked at

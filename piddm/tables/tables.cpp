@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "piddm/tables/compare.h"
+#include "piddm/solve/methods/registry.h"
 #include "piddm/tables/entries.h"
 #include "piddm/tables/pictures.h"
 
@@ -64,7 +64,7 @@ TableRecipe table_compute() {
       .entries =
           [](const TableOptions& o) {
             auto entries = generations(o, {"darcy"}, {"piddm-1", "piddm-ref", "diffusionpde", "pidm", "dflow", "eci"});
-            for (auto& entry : entries) entry.options = matched_options(entry.method, entry.options);
+            for (auto& entry : entries) entry.options = method_card(entry.method).matched(entry.options);
             return entries;
           },
       .takes = {"pdes", "methods"},
@@ -298,7 +298,7 @@ TableRecipe figure_pareto() {
                 for (const int64_t steps : {10, 25, 50, 100}) {
                   auto entry = generation(o, experiment, "teacher");
                   entry.options["integrator"] = "euler";
-                  entry.options["euler_steps"] = steps;
+                  entry.options["steps"] = steps;
                   out.push_back(with_setting(entry, fmt::format("{} steps", steps)));
                 }
                 for (const char* method : {"eci", "diffusionpde", "dflow", "teacher", "pcfm", "classical"})

@@ -60,7 +60,7 @@ TEST_F(Pipeline, GeneratesRefinesAndDecodes) {
   EXPECT_GT(decoded.at("decode").at("moved_mean").get<double>(), 0);
 
   const auto teacher =
-      run({"generate", shop_.at("teacher"), "--n", "3", "--set", "euler_steps=4", "--out", out("teacher.safetensors")});
+      run({"generate", shop_.at("teacher"), "--n", "3", "--set", "steps=4", "--out", out("teacher.safetensors")});
   EXPECT_EQ(teacher.at("nfe"), 4.0);
   EXPECT_EQ(load_dataset(out("teacher.safetensors")).size(), 3);
 }

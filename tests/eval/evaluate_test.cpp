@@ -214,14 +214,5 @@ TEST(Judge, FewerSamplesThanAMetricNeedsIsAClearError) {
   EXPECT_ERROR(few.floor(8, 1), ExitCode::data, "at least 4 samples, got 3");
 }
 
-TEST(TrainingSeconds, IncludeTheTeachers) {
-  auto model = testing::tiny_student();
-  EXPECT_FALSE(training_seconds(model));
-  model.provenance = {{"seconds", 20.0}};
-  EXPECT_EQ(training_seconds(model), 20.0);
-  model.provenance["teacher"] = {{"seconds", 100.0}};
-  EXPECT_EQ(training_seconds(model), 120.0);
-}
-
 }  // namespace
 }  // namespace piddm

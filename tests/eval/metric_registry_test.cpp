@@ -3,6 +3,7 @@
 #include <set>
 
 #include "piddm/eval/evaluate.h"
+#include "piddm/eval/summary.h"
 #include "tests/testing.h"
 #include "tests/tiny.h"
 
@@ -37,7 +38,7 @@ TEST(MetricRegistry, KnowsEverythingTheJudgeMeasures) {
   const auto samples = Samples{testing::tiny_data(8, 5000), 3, 2, 0.5, 1};
   EXPECT_EQ(unregistered(judge().samples(samples, {5, 1}), kSamplesJudged), Names());
   EXPECT_EQ(unregistered(judge().floor(8, 1), kSamplesJudged), Names());
-  EXPECT_EQ(unregistered(physics_and_work(samples, *testing::tiny_pde()), kSamplesJudged), Names());
+  EXPECT_EQ(unregistered(physics_summary(samples, *testing::tiny_pde()), kSamplesJudged), Names());
   const auto truth = testing::tiny_data(8, 1000);
   const auto observation = observe(Task::inverse, truth, *testing::tiny_pde(), 3);
   EXPECT_EQ(unregistered(judge().task(samples, truth, observation), kTasksJudged), Names());

@@ -158,6 +158,11 @@ TEST(Experiment, TrainsATeacherThatLoadsAndAStudentThatKnowsIt) {
   EXPECT_EQ(load_model(folder / "student" / "model").kind, ModelKind::student);
   EXPECT_EQ(student.provenance.at("teacher").at("experiment"), teacher.provenance.at("experiment"));
   EXPECT_EQ(student.provenance.at("steps"), 3);
+  EXPECT_EQ(student.training.lambda, experiment.distill.loss.lambda);
+  EXPECT_EQ(student.training.solve, write_fields(experiment.solve));
+  EXPECT_EQ(teacher.training.solve, json::object());
+  EXPECT_GT(student.training.seconds, teacher.training.seconds);
+  EXPECT_GT(teacher.training.seconds, 0);
   for (const char* run : {"teacher", "student"}) EXPECT_TRUE(std::filesystem::exists(folder / run / "curves.png"));
   EXPECT_ERROR(distill_student(experiment, student, folder / "again", folder / "pairs", false), ExitCode::usage,
                "starts from a teacher");

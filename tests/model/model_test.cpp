@@ -77,6 +77,42 @@ TEST(ModelFile, StudentKeepsItsHeads) {
   EXPECT_TRUE(Student(loaded)(e).equal(Student(model)(e)));
 }
 
+TEST(ModelFile, KeepsHowItWasTrained) {
+  const TempDir folder;
+  auto model = tiny_student();
+  model.training = {.lambda = 0.25, .residual_lambda = 3, .seconds = 17.5, .solve = {{"lambda", 2.0}}};
+  save_model(folder / "m", model);
+  EXPECT_EQ(write_fields(load_model(folder / "m").training), write_fields(model.training));
+}
+
+/// The model of this provenance as it was written before there was "training".
+Training recalled(Model model, const json& provenance) {
+  const TempDir folder;
+  model.provenance = provenance;
+  save_model(folder / "m", model);
+  auto config = json::parse(read_text(folder / "m" / "config.json"));
+  config.erase("training");
+  write_text(folder / "m" / "config.json", config.dump());
+  return load_model(folder / "m").training;
+}
+
+TEST(ModelFile, RecallsFromItsProvenanceHowAnOldModelWasTrained) {
+  const json experiment = {
+      {"distill", {{"loss", {{"lambda", 0.5}}}}}, {"pidm", {{"lambda", 2.0}}}, {"solve", {{"lambda", 3.0}}}};
+  const auto student =
+      recalled(tiny_student(), {{"experiment", experiment}, {"seconds", 20.0}, {"teacher", {{"seconds", 100.0}}}});
+  EXPECT_EQ(student.lambda, 0.5);
+  EXPECT_EQ(student.residual_lambda, 2);
+  EXPECT_EQ(student.seconds, 120);
+  EXPECT_EQ(student.solve, (json{{"lambda", 3.0}}));
+  const auto teacher = recalled(tiny_teacher(), {{"experiment", experiment}, {"seconds", 20.0}});
+  EXPECT_EQ(teacher.seconds, 20);
+  EXPECT_EQ(teacher.solve, json::object());
+  const auto unknown = recalled(tiny_student(), json::object());
+  EXPECT_EQ(write_fields(unknown), write_fields(Training{}));
+  EXPECT_EQ(recalled(tiny_student(), {{"seconds", 20.0}, {"teacher", json::object()}}).seconds, 0);
+}
+
 TEST(ModelFile, SavingWhatWasLoadedGivesTheSameBytes) {
   const TempDir folder;
   save_model(folder / "a", tiny_student());

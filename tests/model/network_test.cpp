@@ -84,6 +84,7 @@ TEST(MakeNetwork, OptionsGiveTheSameNetworkBack) {
   const auto network = tiny_network(4);
   const auto again = make_network(network->type(), network->options_json(), 4);
   EXPECT_EQ(again->options_json(), network->options_json());
+  EXPECT_EQ(again->modes(), network->modes());
   const auto x = input(2), t = torch::ones({1});
   EXPECT_TRUE((*again)(x, t).equal((*network)(x, t)));
 }

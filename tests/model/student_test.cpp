@@ -213,7 +213,7 @@ TEST_F(StudentTest, Float32AgreesWithFloat64) {
 TEST_F(StudentTest, WrongHeadOptionsAreRefused) {
   auto h = all_heads();
   h.smooth_modes = 0;
-  EXPECT_ERROR(Student(model, h), ExitCode::usage, "heads.smooth_modes: must be positive, got 0");
+  EXPECT_ERROR(Student(model, h), ExitCode::usage, "heads.smooth_modes: must be more than 0, got 0");
   h = all_heads();
   h.band_modes = -1;
   EXPECT_ERROR(Student(model, h), ExitCode::usage, "heads.band_modes: must not be negative, got -1");
@@ -221,7 +221,7 @@ TEST_F(StudentTest, WrongHeadOptionsAreRefused) {
   EXPECT_ERROR(Student(model, h), ExitCode::usage, "heads.band_modes: needs heads.band_limited");
   h = all_heads();
   h.bounded_gain = -1;
-  EXPECT_ERROR(Student(model, h), ExitCode::usage, "heads.bounded_gain: must be positive, got -1");
+  EXPECT_ERROR(Student(model, h), ExitCode::usage, "heads.bounded_gain: must be more than 0, got -1");
 }
 
 }  // namespace

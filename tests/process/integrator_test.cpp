@@ -190,8 +190,9 @@ TEST(Integrator, RefusesWhatCannotWork) {
   EXPECT_ERROR(integrate(growth, start(), {IntegratorKind::adaptive, 1, 0}), ExitCode::usage,
                "tolerance must be positive");
   EXPECT_ERROR(integrate(growth, start(), {}, 0.5, 0.5), ExitCode::usage, "must end below its begin");
-  IntegratorOptions options;
-  EXPECT_ERROR(read_fields(json{{"kind", "hoin"}}, options), ExitCode::usage, "did you mean 'heun'?");
+  EXPECT_ERROR(integrate(growth, start(), {IntegratorKind::heun, 0}), ExitCode::usage, "needs at least one step");
+  IntegratorKind kind{};
+  EXPECT_ERROR(detail::read_value(json("hoin"), kind, "integrator"), ExitCode::usage, "did you mean 'heun'?");
 }
 
 }  // namespace

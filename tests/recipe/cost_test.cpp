@@ -30,7 +30,7 @@ TEST(NetworkRates, AreMeasuredOnceForEachNetwork) {
 
 TEST(ExpectedSeconds, OfSamplingCountEvaluations) {
   const auto [forward, gradient] = measure_rates(tiny(), Precision::fp32, kCpu);
-  EXPECT_DOUBLE_EQ(sampling("teacher", {{"euler_steps", 25}}, Task::generate, 4), 4 * 25 * forward);
+  EXPECT_DOUBLE_EQ(sampling("teacher", {{"steps", 25}}, Task::generate, 4), 4 * 25 * forward);
   EXPECT_DOUBLE_EQ(sampling("teacher", json::object(), Task::forward, 4), 4 * 100 * gradient);
   EXPECT_DOUBLE_EQ(sampling("eci", {{"steps", 10}, {"mixing", 3}}, Task::forward, 2), 2 * 30 * forward);
   EXPECT_DOUBLE_EQ(sampling("diffusionpde", {{"steps", 80}}, Task::inverse, 3), 3 * 80 * gradient);

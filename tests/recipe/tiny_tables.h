@@ -26,8 +26,8 @@ inline TableOptions tiny_table_options() {
   )",
                                         "tiny"));
   merge_config(o.by_method, parse_toml(R"(
-    teacher = { euler_steps = 3 }
-    pidm = { euler_steps = 3 }
+    teacher = { steps = 3 }
+    pidm = { steps = 3 }
     eci = { steps = 2, mixing = 2 }
     diffusionpde = { steps = 3, eta = 0.01 }
     cocogen = { steps = 3, last = 1 }

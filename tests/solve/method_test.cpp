@@ -8,7 +8,6 @@ namespace piddm {
 namespace {
 
 TEST(MethodCards, SayWhatEachMethodIsBeforeThereIsAModel) {
-  EXPECT_EQ(method_cards().size(), method_registry().entries().size());
   const auto poisson = make_pde({"poisson", 16});
   for (const char* name : {"teacher", "piddm", "eci", "diffusionpde", "cocogen", "dflow", "pidm"}) {
     const auto& card = method_card(name);
@@ -19,6 +18,72 @@ TEST(MethodCards, SayWhatEachMethodIsBeforeThereIsAModel) {
   EXPECT_EQ(method_card("piddm").needs, ModelKind::student);
   EXPECT_EQ(method_card("eci").needs, ModelKind::teacher);
   EXPECT_ERROR(method_card("ecl"), ExitCode::usage, "did you mean 'eci'");
+}
+
+TEST(MethodCards, CountEvaluationsFromTheMethodsOwnOptions) {
+  const auto count = [](const char* method, const json& options, Task task) {
+    const auto [forward, gradient] = method_card(method).evaluations(options, task);
+    return std::pair{forward, gradient};
+  };
+  using Pair = std::pair<double, double>;
+  EXPECT_EQ(count("teacher", json::object(), Task::generate), Pair(100, 0));
+  EXPECT_EQ(count("teacher", {{"steps", 5}, {"integrator", "heun"}}, Task::generate), Pair(10, 0));
+  EXPECT_EQ(count("pidm", {{"steps", 5}, {"integrator", "heun"}}, Task::forward), Pair(0, 5));
+  EXPECT_EQ(count("piddm", json::object(), Task::generate), Pair(1, 0));
+  EXPECT_EQ(count("piddm", {{"starts", 3}}, Task::inverse), Pair(1, 240));
+  EXPECT_EQ(count("eci", json::object(), Task::generate), Pair(500, 0));
+  EXPECT_EQ(count("diffusionpde", {{"batch", 4}}, Task::forward), Pair(0, 100));
+  EXPECT_EQ(count("dflow", {{"steps", 10}}, Task::forward), Pair(0, 1.3 * 10 * 50));
+  EXPECT_EQ(count("cocogen", {{"steps", 30}}, Task::generate), Pair(30, 0));
+  EXPECT_EQ(count("pcfm", {{"precision", "bf16"}}, Task::forward), Pair(100, 0));
+  EXPECT_EQ(count("classical", json::object(), Task::forward), Pair(0, 0));
+  EXPECT_ERROR(count("teacher", {{"stps", 5}}, Task::generate), ExitCode::usage, "did you mean 'steps'");
+}
+
+TEST(MethodCards, MatchThePapersComputeAsAShareOfWhatIsAsked) {
+  const auto matched = [](const char* method, const json& options) { return method_card(method).matched(options); };
+  EXPECT_EQ(matched("eci", json::object()), (json{{"mixing", 3}}));
+  EXPECT_EQ(matched("eci", {{"steps", 7}, {"mixing", 1}}), (json{{"steps", 7}, {"mixing", 1}}));
+  EXPECT_EQ(matched("pidm", {{"precision", "bf16"}}), (json{{"precision", "bf16"}, {"steps", 300}}));
+  EXPECT_EQ(matched("diffusionpde", json::object()), (json{{"steps", 80}}));
+  EXPECT_EQ(matched("dflow", {{"task", {{"step", 0.1}}}}), (json{{"task", {{"step", 0.1}, {"iterations", 20}}}}));
+  for (const char* method : {"teacher", "piddm", "cocogen", "pcfm", "direct", "classical"})
+    EXPECT_EQ(matched(method, json::object()), json::object()) << method;
+}
+
+TEST(MethodCards, SayWhichMethodIsSlowAndWhichIsAModelsOwn) {
+  for (const auto& card : method_cards()) {
+    EXPECT_EQ(card.slow, card.name == "dflow") << card.name;
+    EXPECT_EQ(card.own, card.name == "teacher" || card.name == "piddm") << card.name;
+  }
+  EXPECT_EQ(own_method(ModelKind::teacher), "teacher");
+  EXPECT_EQ(default_method(testing::tiny_student()), "piddm");
+}
+
+TEST(DefaultOptions, AreThoseThatSuitTheStudent) {
+  auto student = testing::tiny_student();
+  EXPECT_EQ(default_options("piddm", student), json::object());
+  student.training.solve = {{"lambda", 3.0}, {"refine", {{"step", 0.5}}}, {"batch", 32}};  // batch: as stored before
+  const auto options = default_options("piddm", student);
+  EXPECT_EQ(options.at("lambda"), 3.0);
+  EXPECT_EQ(options.at("refine").at("step"), 0.5);
+  EXPECT_EQ(options.at("refine").at("optimizer"), "gd");
+  EXPECT_FALSE(options.contains("batch"));
+  EXPECT_EQ(make_method("piddm", Task::generate, student, options)->generate(0, 1, 0).nfe, 1);
+  EXPECT_EQ(default_options("classical", student), json::object());
+  EXPECT_EQ(default_options("piddm", json{{"lambda", 3.0}}).at("lambda"), 3.0);
+}
+
+TEST(MethodOptions, SayWhatBecameOfFormerKeys) {
+  const auto check = [](const char* method, const json& options) { method_card(method).check(options); };
+  EXPECT_ERROR(check("teacher", {{"euler_steps", 5}}), ExitCode::usage, "teacher.euler_steps is now teacher.steps");
+  EXPECT_ERROR(check("pidm", {{"euler_steps", 5}}), ExitCode::usage, "pidm.euler_steps is now pidm.steps");
+  EXPECT_ERROR(check("pcfm", {{"final_cg", 5}}), ExitCode::usage, "pcfm.final_cg is gone");
+  EXPECT_ERROR(check("direct", {{"optimizer", "adam"}}), ExitCode::usage, "direct.optimizer is gone");
+  EXPECT_ERROR(check("classical", {{"darcy", {{"cg", 5}}}}), ExitCode::usage, "classical.darcy is gone");
+  EXPECT_ERROR(check("eci", {{"batch", -1}}), ExitCode::usage, "method.batch: must not be negative, got -1");
+  EXPECT_ERROR(check("diffusionpde", {{"switch_at", 2}}), ExitCode::usage, "diffusionpde.switch_at");
+  EXPECT_EQ(method_card("teacher").renewed({{"euler_steps", 5}}).at("steps"), 5);
 }
 
 TEST(MakeMethod, RefusesTheWrongKindOfModelForEveryMethodThatNeedsOne) {
@@ -46,11 +111,10 @@ TEST(Batching, FollowsMemoryUnlessAsked) {
   EXPECT_EQ(choose_batch(7, model, true), 7);
   EXPECT_EQ(choose_batch(0, model, false), 64);
   EXPECT_EQ(choose_batch(0, model, false, int64_t{1} << 60), 1);
-  EXPECT_GT(bytes_per_sample(model, true), bytes_per_sample(model, false));
+  EXPECT_GT(model.bytes_per_sample(true), model.bytes_per_sample(false));
   const int64_t budget = memory_budget(torch::kCPU);
   EXPECT_GT(budget, 0);
   EXPECT_NEAR(static_cast<double>(choose_batch(0, model, false, budget / 10)), 10, 3);
-  EXPECT_ERROR(choose_batch(-1, model, false), ExitCode::usage, "method.batch");
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ class Compare : public ::testing::Test {
     options_.cases = 2;
     options_.held_out = 4;
     options_.methods = {"teacher", "piddm", "eci", "diffusionpde", "cocogen", "dflow", "pidm"};
-    options_.settings = {{"teacher", {{"euler_steps", 3}}},
+    options_.settings = {{"teacher", {{"steps", 3}}},
                          {"piddm", {{"task", {{"iterations", 3}}}}},
                          {"eci", {{"steps", 2}}},
                          {"diffusionpde", {{"steps", 3}, {"eta", 0.01}}},

@@ -70,7 +70,7 @@ TEST(Tables, ComputeMatchedSettingsAreThePapers) {
   for (const auto& entry : entries_of("table-compute", table_options(Scale::paper)))
     options[entry.labels.method] = entry.options;
   EXPECT_EQ(options.at("eci").at("mixing"), 3);
-  EXPECT_EQ(options.at("pidm").at("euler_steps"), 150);  // of Heun's method, two evaluations each
+  EXPECT_EQ(options.at("pidm").at("steps"), 150);  // of Heun's method, two evaluations each
   EXPECT_EQ(options.at("pidm").at("integrator"), "heun");
   EXPECT_EQ(options.at("diffusionpde").at("steps"), 80);
   EXPECT_EQ(options.at("dflow").at("task").at("iterations"), 20);
@@ -131,9 +131,9 @@ TEST(Tables, BaselinesKeepTheirOwnWeightOfThePhysics) {
 TEST(Tables, TheTeacherHasAsManyEvaluationsInTasksAsInGeneration) {
   auto options = table_options(Scale::paper);
   options.methods = {"teacher"};
-  for (const auto& entry : entries_of("table-downstream", options)) EXPECT_EQ(entry.options.at("euler_steps"), 100);
+  for (const auto& entry : entries_of("table-downstream", options)) EXPECT_EQ(entry.options.at("steps"), 100);
   options.pdes = {"darcy"};
-  for (const auto& entry : entries_of("table-generative", options)) EXPECT_EQ(entry.options.at("euler_steps"), 50);
+  for (const auto& entry : entries_of("table-generative", options)) EXPECT_EQ(entry.options.at("steps"), 50);
 }
 
 TEST(Tables, DataOfOnesOwnAreRefusedInsteadOfIgnored) {

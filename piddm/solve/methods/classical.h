@@ -1,20 +1,18 @@
 #pragma once
-// What can be done without any learning, by someone who knows the law of the data and the equation.
+// What can be done without learning, knowing the law of the data and the equation.
 //
-//   generate                        draws the coefficients from the law and solves (a stream of its own: never the
-//                                   samples of a data set)
-//   coefficients known exactly      the PDE's solver, for every PDE
-//   poisson, helmholtz              exact Gaussian conditioning on any values of u and a: the posterior mean, or a draw
-//                                   (elliptic_law.h)
-//   darcy                           most probable latent field of the law by adjoint Gauss-Newton
-//                                   (darcy_inversion.h)
-//   other PDEs, anything unknown    refused
+//   generate                      draws the coefficients from the law, from a stream of its own, and solves: never the
+//                                 samples of a data set
+//   coefficients known exactly    the PDE's solver, for every PDE
+//   poisson, helmholtz            exact Gaussian conditioning on any values of u and a: the posterior mean, or a draw
+//                                 (elliptic_law.h)
+//   darcy                         most probable latent field of the law by adjoint Gauss-Newton (darcy_inversion.h)
+//   other PDEs                    refused where a coefficient is unknown
 //
 // Exact values are given sigma = accuracy * (standard deviation of the channel). The network is not used.
 
-#include "piddm/solve/method.h"
-#include "piddm/solve/methods/darcy_inversion.h"
-#include "piddm/solve/task/target.h"
+#include "piddm/numerics/gaussian_conditioning.h"
+#include "piddm/solve/batched_method.h"
 
 namespace piddm {
 
@@ -24,34 +22,36 @@ inline std::vector<std::string> enum_names(Estimate) { return {"mean", "draw"}; 
 struct ClassicalOptions {
   Estimate estimate = Estimate::mean;
   double accuracy = 3e-4;
-  DarcyInversionOptions darcy;
   int64_t batch = 16;
 
   template <class V>
   void fields(V&& f) {
-    f("estimate", estimate, "poisson, helmholtz: the posterior mean, or a draw from the posterior");
-    f("accuracy", accuracy, "smallest sigma of a value, in standard deviations of its channel");
-    f("darcy", darcy, "inversion of darcy");
-    f("batch", batch, "samples solved together");
+    f("estimate", estimate, "where the law is Gaussian: the posterior mean, or a draw from the posterior");
+    f("accuracy", accuracy, Bound{0, 1, true, true},
+      "smallest sigma of a value, in standard deviations of its channel");
+  }
+  static std::vector<FormerKey> former_keys() {
+    return {{"darcy", "", "its inversion has a fixed budget of steps"}};  // name: a former key
   }
 };
 
-class ClassicalMethod : public Method {
+class ClassicalMethod : public BatchedMethod {
  public:
   ClassicalMethod(const Model& model, const ClassicalOptions& options);
   static std::string refusal(Task task, const Pde& pde);
 
-  std::string name() const override { return "classical"; }
-  Samples generate(int64_t first, int64_t n, uint64_t seed) override;
-  Samples solve(const Observation& observation, uint64_t seed) override;
+ protected:
+  Tensor sample(const Batch& batch) override;
+  torch::ScalarType dtype() const override { return torch::kFloat64; }
+  void check(const Target& known) const override { check_given_coefficients(known, model_, name()); }
+  Tensor to_physical(const Tensor& x) const override { return x; }  ///< solvers work in these units
 
  private:
-  Tensor solve_part(const Target& target, uint64_t seed, int64_t first) const;
-  Tensor elliptic(const class Poisson& pde, const Target& target, uint64_t seed, int64_t first) const;
+  Tensor solved(const Batch& batch) const;
+  Tensor elliptic(const class Poisson& pde, const Batch& batch) const;
   NoisyValues data_of(const Target& target) const;
   Tensor channel_scales(const Tensor& like) const;
 
-  Model model_;
   ClassicalOptions options_;
 };
 

@@ -8,8 +8,8 @@
 // The gradient does not pass through the network. Tasks by imputation, as upstream: before each step the known entries
 // are set to their own point of the path, alpha x' + sigma e.
 
-#include "piddm/process/time_grid.h"
 #include "piddm/solve/batched_method.h"
+#include "piddm/solve/methods/steps.h"
 
 namespace piddm {
 
@@ -22,28 +22,25 @@ struct CocogenOptions {
   int64_t batch = 0;
   template <class V>
   void fields(V&& f) {
-    f("steps", steps, "Euler steps from noise to sample");
-    f("last", last, "N: steps at the end that are corrected");
-    f("after", after, "M: corrections after the last step");
+    step_fields(f, steps, spacing);
+    f("last", last, at_least(0), "N: steps at the end that are corrected");
+    f("after", after, at_least(0), "M: corrections after the last step");
     f("correction", correction, "largest change of an entry by one correction, network units");
-    f("spacing", spacing,
-      "times of the steps: uniform, or quadratic: short ones at the noisy end (process/time_grid.h)");
-    f("batch", batch, "samples at a time, does not change the result; 0: as memory allows");
   }
 };
 
 class CocogenMethod : public BatchedMethod {
  public:
   CocogenMethod(const Model& model, const CocogenOptions& options);
+  static Evaluations evaluations(const CocogenOptions& o, Task) { return {static_cast<double>(o.steps), 0}; }
 
  protected:
   Tensor sample(const Batch& batch) override;
   int64_t steps(bool) const override { return options_.steps + options_.after; }
-  bool uses_gradient(bool) const override { return false; }
 
  private:
   /// One correction of z; known entries stay.
-  Tensor corrected(const Tensor& z, const Known& known) const;
+  Tensor corrected(const Tensor& z, const Target& known) const;
 
   CocogenOptions options_;
 };

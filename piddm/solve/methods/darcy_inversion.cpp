@@ -18,7 +18,8 @@ constexpr Stage kStages[] = {{1, 0.03}, {0.5, 0.01}, {0.25, 0.003}, {0.12, 0.001
 
 constexpr double kCoefficientTrust = 0.1;  // smallest sigma of a, in halves of its step: tanh never quite gets there
 constexpr double kEnough = 1e-4;           // relative decrease of the objective that ends a stage
-constexpr int kHalvings = 6;
+constexpr int kNewtonSteps = 8, kHalvings = 6;
+constexpr CgOptions kStep{.tolerance = 0.05, .acceptable = INFINITY, .max_iterations = 30};
 constexpr CgOptions kSolve{.tolerance = 1e-9, .acceptable = 1e-5};
 
 Tensor square_length(const Tensor& x) { return x.square().sum({1, 2, 3}, true); }
@@ -38,13 +39,11 @@ Tensor capped(const Tensor& precision, double sigma_u, double sigma_a) {
 
 }  // namespace
 
-DarcyInversion::DarcyInversion(const Darcy& pde, double std_u, const DarcyInversionOptions& options)
-    : pde_(pde), std_u_(std_u), options_(options) {
+DarcyInversion::DarcyInversion(const Darcy& pde, double std_u) : pde_(pde), std_u_(std_u) {
   const GaussianField law(pde.grid());
   std::tie(low_, high_) = *pde.channels()[1].two_valued;
   std_g_ = std::sqrt(law.pointwise_variance_mean());
   amplitude_ = law.amplitude() * static_cast<double>(pde.grid());
-  require<UsageError>(options.newton >= 1 && options.cg >= 1, "method.darcy: newton and cg must be at least 1");
 }
 
 Tensor DarcyInversion::coefficient(const Tensor& xi, double width, Tensor* slope) const {
@@ -85,11 +84,10 @@ Tensor DarcyInversion::hessian(const State& at, const Tensor& precision, const T
 
 DarcyInversion::State DarcyInversion::stage(State state, const NoisyValues& data, double width) const {
   const auto identity = [](const Tensor& r) { return r; };
-  const CgOptions cg{.tolerance = 0.05, .acceptable = INFINITY, .max_iterations = options_.cg};
-  for (int64_t k = 0; k < options_.newton; ++k) {
+  for (int k = 0; k < kNewtonSteps; ++k) {
     throw_if_interrupted("inverting");
     const auto product = [&](const Tensor& d) { return hessian(state, data.precision, d); };
-    const Tensor step = conjugate_gradient(product, identity, -state.gradient, {}, cg).x;
+    const Tensor step = conjugate_gradient(product, identity, -state.gradient, {}, kStep).x;
     Tensor open = torch::ones_like(state.value, torch::kBool), xi = state.xi, value = state.value;
     double factor = 1;
     for (int i = 0; i < kHalvings && open.any().item<bool>(); ++i, factor /= 2) {
@@ -119,11 +117,8 @@ Tensor DarcyInversion::solve(const NoisyValues& data) const {
     xi = state.xi;
   }
   const double middle = 0.5 * (low_ + high_);
-  Tensor a = state.a;
-  if (options_.threshold) {
-    const Tensor guess = torch::where(known, data.values.narrow(1, 1, 1), a);
-    a = (guess >= middle).to(a.scalar_type()) * (high_ - low_) + low_;
-  }
+  const Tensor guess = torch::where(known, data.values.narrow(1, 1, 1), state.a);
+  const Tensor a = (guess >= middle).to(guess.scalar_type()) * (high_ - low_) + low_;
   return torch::cat({pde_.solve(a, state.u), a}, 1);
 }
 

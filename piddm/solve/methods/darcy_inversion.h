@@ -10,29 +10,18 @@
 //           standard deviation: the smoother the coefficient, the less it can explain
 //   end     a = low or high by the sign of g, known values of a in place, and u = u(a)
 //
-// Steps are halved until the objective falls; a sample that finds no decrease stops at its best.
+// A stage takes at most 8 steps with at most 30 iterations of conjugate gradients each. Steps are halved until the
+// objective falls; a sample that finds no decrease stops at its best.
 
 #include "piddm/numerics/gaussian_conditioning.h"
 #include "piddm/pde/darcy.h"
 
 namespace piddm {
 
-struct DarcyInversionOptions {
-  int64_t newton = 8;
-  int64_t cg = 30;
-  bool threshold = true;
-
-  template <class V>
-  void fields(V&& f) {
-    f("newton", newton, "Gauss-Newton steps of each of the four stages, at most");
-    f("cg", cg, "iterations of conjugate gradients in each of them, at most");
-    f("threshold", threshold, "end with the two values of the coefficient; else with the smoothed one");
-  }
-};
-
 class DarcyInversion {
  public:
-  DarcyInversion(const Darcy& pde, double std_u, const DarcyInversionOptions& options);
+  /// `std_u`: standard deviation of u in the data.
+  DarcyInversion(const Darcy& pde, double std_u);
 
   /// x = (u, a), [B,2,N,N] float64, from values and precisions 1/sigma^2 (0: unknown), [B,2,N,N] float64; u satisfies
   /// the discrete equation.
@@ -55,7 +44,6 @@ class DarcyInversion {
   const Darcy& pde_;
   double std_u_, low_, high_, std_g_;
   Tensor amplitude_;
-  DarcyInversionOptions options_;
 };
 
 }  // namespace piddm

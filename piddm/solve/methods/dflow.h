@@ -2,12 +2,13 @@
 // D-Flow (Ben-Hamu et al., ICML 2024; set up as in ECI's comparison): the noise is optimised through the whole
 // trajectory of the teacher.
 //
-//   min_e  ||M (x(e) - x')||^2 + lambda ||R(x_mix)||^2,   x(e) the end of the Euler trajectory,  x_mix = M x' + (1-M)
-//          x(e)
+//   min_e  ||M (x(e) - x')||^2 + lambda ||R(x_mix)||^2,   x(e) the end of the Euler trajectory
+//          x_mix = M x' + (1-M) x(e)
 //
-// Terms as in terms.h; generation has the second alone. 50 iterations of 100 steps are 5000 evaluations and as many
-// backward passes (2000 in the compute-matched comparison: iterations = 20). Upstream runs L-BFGS with step 0.1 and no
-// line search; here each sample has its own history and a strong-Wolfe search, and N iterations are N trajectories.
+// The misfit is that of target.h, the residual residual_norm of equation_rows.h; generation has the second alone. 50
+// iterations of 100 steps are 5000 evaluations and as many backward passes (2000 in the compute-matched comparison:
+// iterations = 20). Upstream runs L-BFGS with step 0.1 and no line search; here each sample has its own history and a
+// strong-Wolfe search, and N iterations are N trajectories.
 
 #include "piddm/solve/batched_method.h"
 #include "piddm/solve/methods/latents.h"
@@ -26,24 +27,24 @@ struct DflowOptions {
   int64_t batch = 0;
   template <class V>
   void fields(V&& f) {
-    f("steps", steps, "Euler steps of the trajectory");
+    step_fields(f, steps, spacing);
     f("task", task, "optimisation of the noise; an iteration is one trajectory");
     f("lambda", lambda, "weight of the residual; negative: lambda_train of the model's experiment");
-    f("boundary", boundary, "weight of boundary and initial conditions beside lambda");
+    f("boundary", boundary, at_least(0), "weight of boundary and initial conditions beside lambda");
     f("hard", hard, "tasks: replace observed entries in the sample");
-    f("segment", segment, "steps whose graph is kept at a time, the others are computed again; 0: all");
-    f("spacing", spacing,
-      "times of the steps: uniform, or quadratic: short ones at the noisy end (process/time_grid.h)");
-    f("batch", batch, "samples at a time, does not change the result; 0: as memory allows");
+    f("segment", segment, at_least(0), "steps whose graph is kept at a time, the others are computed again; 0: all");
   }
 };
 
 class DflowMethod : public BatchedMethod {
  public:
+  static constexpr bool kSlow = true;
   DflowMethod(const Model& model, const DflowOptions& options);
+  static Evaluations evaluations(const DflowOptions& o, Task);
+  static DflowOptions matched(DflowOptions options);
 
-  /// The objective, one value a sample, and its gradient; for tests and for other optimisers.
-  Evaluation evaluate(const Tensor& noise, const Known& known);
+  /// The objective, one value per sample, and its gradient; for tests and for other optimisers.
+  Evaluation evaluate(const Tensor& noise, const Target& known);
 
  protected:
   Tensor sample(const Batch& batch) override;
@@ -52,7 +53,7 @@ class DflowMethod : public BatchedMethod {
   int64_t extra_bytes() const override;
 
  private:
-  Tensor loss(const Tensor& z, const Known& known) const;
+  Tensor loss(const Tensor& z, const Target& known) const;
 
   DflowOptions options_;
   Trajectory trajectory_;

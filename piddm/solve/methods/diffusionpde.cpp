@@ -3,20 +3,18 @@
 namespace piddm {
 
 DiffusionPdeMethod::DiffusionPdeMethod(const Model& model, const DiffusionPdeOptions& options)
-    : BatchedMethod("diffusionpde", model, ModelKind::teacher, options.batch), options_(options) {
-  require<UsageError>(options.steps >= 1, "method.steps: must be at least 1, got {}", options.steps);
-  require<UsageError>(options.zeta >= 0, "method.zeta: must not be negative, got {}", options.zeta);
-  require<UsageError>(options.switch_at >= 0 && options.switch_at <= 1,
-                      "method.switch_at: must be between 0 and 1, got {}", options.switch_at);
-  if (options.eta < 0) options_.eta = trained_lambda(model);
+    : BatchedMethod("diffusionpde", model, ModelKind::teacher, options.batch), options_(in_bounds(options)) {
+  if (options.guidance.eta < 0) options_.guidance.eta = model.training.lambda;
+}
+
+DiffusionPdeOptions DiffusionPdeMethod::matched(DiffusionPdeOptions options) {
+  options.guidance.steps = compute_share(options.guidance.steps, 4, 5);
+  return options;
 }
 
 Tensor DiffusionPdeMethod::sample(const Batch& batch) {
-  const auto& o = options_;
-  const GuidanceOptions guidance{o.steps,       o.zeta,      o.eta,         o.boundary, o.data_penalty,
-                                 o.pde_penalty, o.switch_at, o.late_factor, o.heun,     o.spacing};
-  const auto z = guided_sample(model_, noise(batch), batch.known, guidance, name(), [this] { advance(); });
-  return o.hard ? with_known(batch.known, z) : z;
+  const auto z = guided_sample(model_, noise(batch), batch.known, options_.guidance, name(), [this] { advance(); });
+  return options_.hard ? batch.known.mixed(z) : z;
 }
 
 }  // namespace piddm

@@ -1,8 +1,7 @@
 #include "piddm/solve/methods/direct.h"
 
 #include "piddm/core/interrupt.h"
-#include "piddm/core/progress.h"
-#include "piddm/core/stopwatch.h"
+#include "piddm/numerics/lbfgs.h"
 
 namespace piddm {
 
@@ -16,18 +15,12 @@ Tensor mean_square(const Tensor& x) { return x.square().mean({1, 2, 3}); }
 }  // namespace
 
 DirectMethod::DirectMethod(const Model& model, const DirectOptions& options)
-    : model_(model), rows_(model.pde, model.normalizer), options_(options) {
-  require<UsageError>(options.batch >= 1, "method.batch: must be at least 1, got {}", options.batch);
-  require<UsageError>(options.iterations >= 1, "method.iterations: must be at least 1, got {}", options.iterations);
-  require<UsageError>(options.lambda >= 0 && options.ridge >= 0, "method.lambda and method.ridge must not be negative");
-}
+    : BatchedMethod("direct", model, {}, options.batch),
+      rows_(model.pde, model.normalizer),
+      options_(in_bounds(options)) {}
 
 std::string DirectMethod::refusal(Task task, const Pde&) {
   return task == Task::generate ? "it knows no law to draw from; it only fits observations" : "";
-}
-
-Samples DirectMethod::generate(int64_t, int64_t, uint64_t) {
-  throw UsageError("[direct] {}", refusal(Task::generate, *model_.pde));
 }
 
 Tensor DirectMethod::minimum(const Target& target) const {
@@ -48,8 +41,6 @@ Tensor DirectMethod::minimum(const Target& target) const {
     if (options_.lambda > 0) value = value + options_.lambda * physics(options_.hard ? target.mixed(z) : z);
     return options_.ridge > 0 ? value + options_.ridge * mean_square(z) : value;
   };
-  if (options_.optimizer != LatentOptimizer::lbfgs)
-    return minimize_latents(loss, start, {options_.optimizer, options_.iterations, options_.step});
   return minimize_lbfgs(with_gradient(loss), start,
                         {.iterations = options_.iterations,
                          .history = 20,
@@ -59,21 +50,11 @@ Tensor DirectMethod::minimum(const Target& target) const {
       .x;
 }
 
-Samples DirectMethod::solve(const Observation& observation, uint64_t) {
-  const auto target = make_target(observation, model_, name(), torch::kFloat64);
-  check_given_coefficients(target, model_, name());
-  const int64_t n = target.mask.size(0);
-  const Stopwatch watch;
-  Progress progress("fitting fields", n);
-  std::vector<Tensor> parts;
-  for (int64_t at = 0; at < n; at += options_.batch) {
-    const auto part = target.narrow(at, std::min(options_.batch, n - at));
-    const auto z = minimum(part);
-    parts.push_back(options_.hard ? part.mixed(z) : z);
-    progress.advance(part.mask.size(0));
-  }
-  const auto x = model_.normalizer.to_physical(torch::cat(parts)).to(torch::kCPU);
-  return {x, 0, 0, watch.seconds() / static_cast<double>(n)};
+Tensor DirectMethod::sample(const Batch& batch) {
+  require<UsageError>(!batch.known.empty(), "[direct] {}", refusal(Task::generate, *model_.pde));
+  const auto z = minimum(batch.known);
+  advance();
+  return options_.hard ? batch.known.mixed(z) : z;
 }
 
 }  // namespace piddm

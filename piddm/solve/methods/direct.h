@@ -11,17 +11,13 @@
 // From z = 0 L-BFGS moves in the row space of the linearised equations: of all fields that meet a linear problem it
 // finds the one nearest to the mean field. That is all the prior there is, so expect little where observations are few.
 
-#include "piddm/solve/method.h"
+#include "piddm/solve/batched_method.h"
 #include "piddm/solve/methods/equation_rows.h"
-#include "piddm/solve/methods/latents.h"
-#include "piddm/solve/task/target.h"
 
 namespace piddm {
 
 struct DirectOptions {
-  LatentOptimizer optimizer = LatentOptimizer::lbfgs;
   int64_t iterations = 500;
-  double step = 0.05;
   double lambda = 1;
   double ridge = 0;
   bool precondition = true;
@@ -30,32 +26,34 @@ struct DirectOptions {
 
   template <class V>
   void fields(V&& f) {
-    f("optimizer", optimizer, "lbfgs (strong Wolfe, per sample), adam or gd");
-    f("iterations", iterations, "evaluations of the objective");
-    f("step", step, "step size of adam and gd");
-    f("lambda", lambda, "weight of the residual");
-    f("ridge", ridge, "weight of the mean square of the field in network units");
+    f("iterations", iterations, at_least(1), "evaluations of the objective");
+    f("lambda", lambda, at_least(0), "weight of the residual");
+    f("ridge", ridge, at_least(0), "weight of the mean square of the field in network units");
     f("precondition", precondition,
       "measure the residual by the solution error it stands for, where the PDE has a fast solver and u is mostly "
       "unknown");
     f("hard", hard, "replace entries whose value is known exactly");
-    f("batch", batch, "samples optimised together; does not change the result");
+  }
+  static std::vector<FormerKey> former_keys() {
+    constexpr auto kWhy = "fields are always fitted by L-BFGS";
+    return {{"optimizer", "", kWhy}, {"step", "", kWhy}};
   }
 };
 
-class DirectMethod : public Method {
+class DirectMethod : public BatchedMethod {
  public:
   DirectMethod(const Model& model, const DirectOptions& options);
   static std::string refusal(Task task, const Pde& pde);
 
-  std::string name() const override { return "direct"; }
-  Samples generate(int64_t first, int64_t n, uint64_t seed) override;
-  Samples solve(const Observation& observation, uint64_t seed) override;
+ protected:
+  Tensor sample(const Batch& batch) override;
+  torch::ScalarType dtype() const override { return torch::kFloat64; }
+  void check(const Target& known) const override { check_given_coefficients(known, model_, name()); }
+  int64_t extra_bytes() const override { return rows_.bytes_per_sample(); }
 
  private:
   Tensor minimum(const Target& target) const;
 
-  Model model_;
   EquationRows rows_;
   DirectOptions options_;
 };

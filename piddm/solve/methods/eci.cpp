@@ -19,16 +19,14 @@ int64_t redraws_in(const std::string& noise) {
   return every;
 }
 
-Tensor impose(const Known& known, const Tensor& z) {
-  return known ? known->mask * known->values + (1 - known->mask) * z : z;
+Tensor impose(const Target& known, const Tensor& z) {
+  return known.empty() ? z : known.mask * known.values + (1 - known.mask) * z;
 }
 
 }  // namespace
 
 EciMethod::EciMethod(const Model& model, const EciOptions& options)
-    : BatchedMethod("eci", model, ModelKind::teacher, options.batch), options_(options) {
-  require<UsageError>(options.steps >= 1, "method.steps: must be at least 1, got {}", options.steps);
-  require<UsageError>(options.mixing >= 1, "method.mixing: must be at least 1, got {}", options.mixing);
+    : BatchedMethod("eci", model, ModelKind::teacher, options.batch), options_(in_bounds(options)) {
   if (options.noise.starts_with(kResample)) {
     noise_mode_ = Noise::resample;
     redraw_every_ = redraws_in(options.noise);
@@ -46,7 +44,12 @@ EciMethod::EciMethod(const Model& model, const EciOptions& options)
   }
 }
 
-Tensor EciMethod::correct(const Tensor& z, const Known& known) const {
+EciOptions EciMethod::matched(EciOptions options) {
+  options.mixing = compute_share(options.mixing, 3, 5);
+  return options;
+}
+
+Tensor EciMethod::correct(const Tensor& z, const Target& known) const {
   if (options_.constraint == "none") return impose(known, z);
   const auto x = model_.normalizer.to_physical(z);
   const auto corrected = constraint_ ? constraint_->adjust(x) : model_.pde->constrain(x);
@@ -58,19 +61,19 @@ Tensor EciMethod::sample(const Batch& batch) {
   auto e = noise(batch), x = e;
   DivergenceGuard guard(name(), x);
   const auto& process = *model_.process;
-  const TimeGrid times(options_.steps, options_.spacing, process.t_end());
+  const TeacherSteps steps(model_, options_.steps, options_.spacing);
   Tensor clean;
   int64_t evaluations = 0;
   for (int64_t i = 0; i < options_.steps; ++i) {
-    const auto t = torch::full({1}, times.at(i), x.options());
+    const auto t = steps.time(i, x);
     for (int64_t mix = 1; mix <= options_.mixing; ++mix) {
-      const auto v = (*model_.network)(x, t);
-      clean = correct(process.clean(x, v, t), batch.known);
+      const auto v = steps.velocity(x, i);
+      clean = correct(steps.clean(x, v, i), batch.known);
       ++evaluations;
       if (noise_mode_ == Noise::ddim) e = process.noise(x, v, t);
       if (noise_mode_ == Noise::resample && evaluations % redraw_every_ == 0)
         e = noise(batch, evaluations / redraw_every_);
-      x = guard.step(process.diffuse(clean, e, mix == options_.mixing ? t - times.step(i) : t), clean);
+      x = guard.step(process.diffuse(clean, e, mix == options_.mixing ? t - steps.dt(i) : t), clean);
     }
     advance();
   }

@@ -3,17 +3,17 @@
 // clean estimate is extrapolated, corrected to satisfy the constraint, and interpolated back. Gradient-free; the result
 // satisfies the constraint exactly.
 //
-//   `mixing` times a step:   x0 = C(x0^(x_t, t)),   x = alpha(s) x0 + sigma(s) e,   s = t, in the last of them t - dt
+//   `mixing` times per step:   x0 = C(x0^(x_t, t)),   x = alpha(s) x0 + sigma(s) e,   s = t, in the last of them t - dt
 //
-// e: `fixed` the initial noise throughout; `resample:k` drawn anew every k evaluations; `ddim` the noise estimate of
+// e: `fixed` the initial noise throughout; `resample:k` drawn again every k evaluations; `ddim` the noise estimate of
 // the step, e^ = x0^ + (x_t - x0^)/t for the linear process (the paper's printed update is not a point of the path).
 //
 // C: the PDE's own hard constraint (or the one given), then the known entries. Noisy observations are imposed as if
 // they were exact.
 
 #include "piddm/pde/constraint.h"
-#include "piddm/process/time_grid.h"
 #include "piddm/solve/batched_method.h"
+#include "piddm/solve/methods/steps.h"
 
 namespace piddm {
 
@@ -26,30 +26,28 @@ struct EciOptions {
   int64_t batch = 0;
   template <class V>
   void fields(V&& f) {
-    f("steps", steps, "steps from noise to sample");
-    f("mixing", mixing, "corrections at each step; the compute-matched comparison takes 3");
-    f("noise", noise, "fixed, resample:K (anew every K evaluations) or ddim (the step's own estimate)");
+    step_fields(f, steps, spacing);
+    f("mixing", mixing, at_least(1), "corrections at each step; the compute-matched comparison takes 3");
+    f("noise", noise, "fixed, resample:K (drawn again every K evaluations) or ddim (the step's own estimate)");
     f("constraint", constraint, "pde: its own hard constraint; none; or a constraint as in docs/constraints.md");
-    f("spacing", spacing,
-      "times of the steps: uniform, or quadratic: short ones at the noisy end (process/time_grid.h)");
-    f("batch", batch, "samples at a time, does not change the result; 0: as memory allows");
   }
 };
 
 class EciMethod : public BatchedMethod {
  public:
   EciMethod(const Model& model, const EciOptions& options);
+  static Evaluations evaluations(const EciOptions& o, Task) { return {static_cast<double>(o.steps * o.mixing), 0}; }
+  static EciOptions matched(EciOptions options);
 
  protected:
   Tensor sample(const Batch& batch) override;
   int64_t steps(bool) const override { return options_.steps; }
-  bool uses_gradient(bool) const override { return false; }
 
  private:
   enum class Noise { fixed, resample, ddim };
 
   /// C(z), network units.
-  Tensor correct(const Tensor& z, const Known& known) const;
+  Tensor correct(const Tensor& z, const Target& known) const;
 
   EciOptions options_;
   Noise noise_mode_ = Noise::fixed;

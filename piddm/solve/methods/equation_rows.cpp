@@ -4,6 +4,7 @@
 
 #include "piddm/core/interrupt.h"
 #include "piddm/numerics/conjugate_gradient.h"
+#include "piddm/pde/physics_loss.h"
 
 namespace piddm {
 
@@ -44,6 +45,10 @@ Tensor newton_step(const EquationRows& rows, const LinearizedRows& at, const Pro
 }
 
 }  // namespace
+
+Tensor residual_norm(const Model& model, const Tensor& z, double boundary) {
+  return weighted(physics_loss(*model.pde, model.normalizer.to_physical(z)), boundary, model.normalizer.std(0));
+}
 
 EquationRows::EquationRows(PdePtr pde, Normalizer normalizer)
     : pde_(std::move(pde)), normalizer_(std::move(normalizer)) {

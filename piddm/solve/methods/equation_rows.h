@@ -1,20 +1,25 @@
 #pragma once
-// The PDE as equations h(z) = 0 for a sample z in network units, their linearisation, and the projection onto them.
+// The PDE as equations h(z) = 0 for a sample z in network units, their norm, their linearisation, and the projection
+// onto them.
 //
-//   h(z) = (c r_phys, B / std(u)),  M rows a sample: the residual at the scored points, then boundary and initial
+//   h(z) = (c r_phys, B / std(u)),  M rows per sample: the residual at the scored points, then boundary and initial
 //                                   conditions
 //   J = dh/dz over the free entries; products with J and J^T by automatic differentiation, J itself is never formed
 //
 // Gauss-Newton:  z <- z - J^T (J J^T + eps)^-1 h(z),  the least change that meets the linearised equations, halved
-//                until |h| falls. J J^T is
-// inverted by conjugate gradients, preconditioned with the PDE's fast solver, (c std(u))^-2 L^-2, where u is (mostly)
-// free, else plain. eps = damping times the mean square row of J: where the equations contradict each other (more rows
-// than free entries) it is their least squares.
+//                until |h| falls.
+//
+// J J^T is inverted by conjugate gradients, preconditioned with the PDE's fast solver, (c std(u))^-2 L^-2, where u is
+// (mostly) free, else plain. eps = damping times the mean square row of J: where the equations contradict each other
+// (more rows than free entries) it is their least squares.
 
-#include "piddm/data/normalizer.h"
-#include "piddm/pde/pde.h"
+#include "piddm/model/model.h"
 
 namespace piddm {
+
+/// The mean of h^2 over the scored points + boundary times that over boundary and initial conditions, [B], for z
+/// [B,C,H,W] in network units. Differentiable.
+Tensor residual_norm(const Model& model, const Tensor& z, double boundary);
 
 class EquationRows {
  public:
@@ -27,6 +32,9 @@ class EquationRows {
   /// such part).
   Tensor interior(const Tensor& rows) const;
   Tensor boundary(const Tensor& rows) const;
+
+  /// Bytes that h and its derivatives take for one sample in float64: about forty fields of each channel.
+  int64_t bytes_per_sample() const { return 8 * 40 * pde_->num_channels() * pde_->grid() * pde_->grid(); }
 
   /// (J J^T)^-1 h for a J whose only free channel is u: applied to the interior part of [B,1,1,M].
   Tensor solve_normal(const Tensor& rows) const;

@@ -8,13 +8,12 @@
 //
 // The paper prints "+ v dt", which with its own v = e - x0 and t falling goes the wrong way.
 // Heun (DiffusionPDE's own integrator): x' = x_t - v dt, v' = v(x', t-dt), the step is the mean of both and x0^ is
-// taken from the second call; the last step is Euler's. Two evaluations a step.
+// taken from the second call; the last step is Euler's. Two evaluations per step.
 
 #include <functional>
 
-#include "piddm/model/model.h"
-#include "piddm/process/time_grid.h"
-#include "piddm/solve/terms.h"
+#include "piddm/solve/methods/steps.h"
+#include "piddm/solve/task/target.h"
 
 namespace piddm {
 
@@ -23,21 +22,33 @@ inline std::vector<std::string> enum_names(Penalty) { return {"square", "norm"};
 
 struct GuidanceOptions {
   int64_t steps = 100;
-  double zeta = 0;  ///< weight of the observations
-  double eta = 0;   ///< weight of the PDE
+  Spacing spacing = Spacing::uniform;
+  double zeta = 1;
+  double eta = -1;
   double boundary = 0;
   Penalty data_penalty = Penalty::norm;
   Penalty pde_penalty = Penalty::square;
-  double switch_at = 0;    ///< share of the steps without the PDE term
-  double late_factor = 1;  ///< of zeta after it
+  double switch_at = 0;
+  double late_factor = 1;
   bool heun = false;
-  Spacing spacing = Spacing::uniform;
+  template <class V>
+  void fields(V&& f) {
+    step_fields(f, steps, spacing);
+    f("zeta", zeta, at_least(0), "weight of the observations");
+    f("eta", eta, "weight of the PDE residual; negative: lambda_train of the model's experiment");
+    f("boundary", boundary, at_least(0), "weight of boundary and initial conditions beside eta");
+    f("data_penalty", data_penalty, "misfit by its norm, or its mean square");
+    f("pde_penalty", pde_penalty, "residual by its mean square, or the root of it (norm)");
+    f("switch_at", switch_at, between(0, 1), "share of the steps before the PDE term sets in; upstream 0.8");
+    f("late_factor", late_factor, at_least(0), "factor of zeta from then on; upstream 0.1");
+    f("heun", heun, "Heun's method instead of Euler's: two evaluations per step");
+  }
 };
 
-/// Samples [B,C,H,W] in network units from `noise`; `known` may be nothing. Steps without an active term take no
-/// gradient. `after_step` is called once a step. A diverging sample is stopped with its best clean estimate and a
-/// warning in the name of `method`.
-Tensor guided_sample(const Model& model, const Tensor& noise, const Known& known, const GuidanceOptions& options,
+/// Samples [B,C,H,W] in network units from `noise`; `known` may be empty, eta must not be negative. Steps without an
+/// active term take no gradient. `after_step` is called once per step. A diverging sample is stopped with its best
+/// clean estimate and a warning in the name of `method`.
+Tensor guided_sample(const Model& model, const Tensor& noise, const Target& known, const GuidanceOptions& options,
                      const std::string& method, const std::function<void()>& after_step);
 
 }  // namespace piddm

@@ -98,8 +98,7 @@ LatentResult by_gauss_newton(const RowFunction& f, const Tensor& x0, const Laten
 }  // namespace
 
 LatentResult minimize_squares(const RowFunction& f, const Tensor& x0, const LatentOptions& options) {
-  require<UsageError>(options.iterations >= 0, "method: iterations must not be negative, got {}", options.iterations);
-  require<UsageError>(options.tolerance >= 0, "method: tolerance must not be negative, got {}", options.tolerance);
+  check_bounds(options, "method");
   if (options.iterations > 0 && options.optimizer == LatentOptimizer::gauss_newton)
     return by_gauss_newton(f, x0, options);
   const RowFunction loss = [&](const Tensor& x, const Tensor& rows) { return f(x, rows).square().sum(1); };
@@ -110,7 +109,7 @@ LatentResult minimize_squares(const RowFunction& f, const Tensor& x0, const Late
 }
 
 Tensor minimize_latents(const BatchObjective& objective, const Tensor& x0, const LatentOptions& options) {
-  require<UsageError>(options.iterations >= 0, "method: iterations must not be negative, got {}", options.iterations);
+  check_bounds(options, "method");
   require<UsageError>(options.optimizer != LatentOptimizer::gauss_newton,
                       "method: gauss-newton needs an objective that is a sum of squares of one evaluation: the method "
                       "piddm has one");

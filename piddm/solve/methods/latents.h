@@ -32,12 +32,13 @@ struct LatentOptions {
   void fields(V&& f) {
     f("optimizer", optimizer,
       "lbfgs (strong Wolfe, per sample), adam, gd, or gauss-newton (with conjugate gradients; piddm only)");
-    f("iterations", iterations, "evaluations of the objective; of gauss-newton: Jacobian products included");
-    f("step", step, "step size of adam and gd");
-    f("tolerance", tolerance,
+    f("iterations", iterations, at_least(0),
+      "evaluations of the objective; of gauss-newton: Jacobian products included");
+    f("step", step, more_than(0), "step size of adam and gd");
+    f("tolerance", tolerance, at_least(0),
       "a sample is done when 10 evaluations (one iteration of gauss-newton) lower its objective by less than this "
       "share; 0: never");
-    f("directions", directions, "gauss-newton: conjugate gradient steps of an iteration");
+    f("directions", directions, at_least(1), "gauss-newton: conjugate gradient steps of an iteration");
     f("products", products, "gauss-newton: Jacobian products exact, by difference, or automatic: exact where possible");
   }
 };

@@ -9,6 +9,9 @@ namespace {
 
 constexpr double kMet = 1e-6;  // an equation is met if the sample is this near to it, network units
 
+constexpr ProjectionOptions kOnTheWay{.newton = 1, .iterations = 20};
+constexpr ProjectionOptions kLast{.newton = 20, .iterations = 2000, .tolerance = 1e-10};
+
 /// Entries of u that hold the same value in every sample (walls with u = 0), 1 where so: only of PDEs whose conditions
 /// do not depend on coefficients.
 Tensor fixed_boundary(const Pde& pde, const Tensor& like) {
@@ -36,10 +39,7 @@ Tensor constant_scalars(const Tensor& z, const Pde& pde) {
 PcfmMethod::PcfmMethod(const Model& model, const PcfmOptions& options)
     : BatchedMethod("pcfm", model, ModelKind::teacher, options.batch),
       rows_(model.pde, model.normalizer),
-      options_(options) {
-  require<UsageError>(options.steps >= 1 && options.final_newton >= 1 && options.cg >= 1 && options.final_cg >= 1,
-                      "method: steps, cg, final_newton and final_cg of pcfm must be at least 1");
-}
+      options_(in_bounds(options)) {}
 
 Tensor PcfmMethod::projected(const Tensor& z, const Target& target, const ProjectionOptions& options) const {
   const auto& pde = *model_.pde;
@@ -57,27 +57,24 @@ Tensor PcfmMethod::finished(const Tensor& z, const Target& target) const {
   const auto& pde = *model_.pde;
   if (!solution_is_observed(pde, target.mask))
     return model_.normalizer.to_network(pde.decode(model_.normalizer.to_physical(target.mixed(z))).x);
-  const auto last =
-      projected(z, target, {.newton = options_.final_newton, .iterations = options_.final_cg, .tolerance = 1e-10});
-  return constant_scalars(last, pde);
+  return constant_scalars(projected(z, target, kLast), pde);
 }
 
 Tensor PcfmMethod::sample(const Batch& batch) {
   const torch::NoGradGuard no_grad;
   const auto e = noise(batch);
   const auto nothing = torch::zeros_like(e, torch::kFloat64);
-  const auto target = batch.known ? *batch.known : exact_target(nothing, nothing);
+  const auto target = batch.known.empty() ? exact_target(nothing, nothing) : batch.known;
   const auto pull = (target.mask - target.exact) / (1 + target.sigma.square());
-  const TimeGrid times(options_.steps, options_.spacing, model_.process->t_end());
-  const auto time = [&](int64_t step) { return torch::full({1}, times.at(step), e.options()); };
+  const TeacherSteps steps(model_, options_.steps, options_.spacing);
   DivergenceGuard guard("pcfm", nothing);
   Tensor x = e, z;
   for (int64_t i = 0; i < options_.steps; ++i) {
-    const auto clean = model_.process->clean(x, (*model_.network)(x, time(i)), time(i)).to(torch::kFloat64);
+    const auto clean = steps.clean(x, steps.velocity(x, i), i).to(torch::kFloat64);
     z = guard.step(clean + pull * (target.values - clean), clean);
     if (i + 1 < options_.steps) {
-      z = projected(z, target, {.newton = 1, .iterations = options_.cg});
-      x = model_.process->diffuse(z.to(e.scalar_type()), e, time(i + 1));
+      z = projected(z, target, kOnTheWay);
+      x = model_.process->diffuse(z.to(e.scalar_type()), e, steps.time(i + 1, e));
     }
     advance();
   }

@@ -2,10 +2,7 @@
 
 #include <cmath>
 
-#include "piddm/core/interrupt.h"
 #include "piddm/core/log.h"
-#include "piddm/core/progress.h"
-#include "piddm/core/stopwatch.h"
 #include "piddm/numerics/smooth_fill.h"
 
 namespace piddm {
@@ -30,67 +27,41 @@ bool preconditioned(const PiddmOptions& options, const Pde& pde) {
   return options.precondition && pde.has_preconditioner();
 }
 
-void report_evaluations(const Tensor& evaluations) {
-  spdlog::info("[piddm] evaluations a case: {} to {}, median {}", evaluations.min().item<int64_t>(),
-               evaluations.max().item<int64_t>(), evaluations.median().item<int64_t>());
+void report_evaluations(const Tensor& evaluations, int64_t first) {
+  spdlog::info("[piddm] cases {} to {}: {} to {} evaluations per case, median {}", first,
+               first + evaluations.size(0) - 1, evaluations.min().item<int64_t>(), evaluations.max().item<int64_t>(),
+               evaluations.median().item<int64_t>());
 }
 
 }  // namespace
 
 PiddmMethod::PiddmMethod(const Model& model, const PiddmOptions& options)
-    : model_(model), student_(model), rows_(model.pde, model.normalizer), options_(options) {
-  require<UsageError>(model.kind == ModelKind::student,
-                      "[piddm] this model is a teacher; distil it first, or use the method teacher");
-  require<UsageError>(options.batch >= 1, "method.batch: must be at least 1, got {}", options.batch);
-  require<UsageError>(options.starts >= 1, "method.starts: must be at least 1, got {}", options.starts);
-  require<UsageError>(options.reach >= 0, "method.reach: must not be negative, got {}", options.reach);
-  require<UsageError>(options.spread >= 0, "method.spread: must not be negative, got {}", options.spread);
-  require<UsageError>(options.anneal >= 0 && options.anneal < 1, "method.anneal: must be in [0,1), got {}",
-                      options.anneal);
-  require<UsageError>(options.boundary >= 0, "method.boundary: must not be negative, got {}", options.boundary);
+    : BatchedMethod("piddm", model, ModelKind::student, options.batch),
+      student_(model),
+      rows_(model.pde, model.normalizer),
+      options_(in_bounds(options)) {
   if (options.lambda < 0) options_.lambda = preconditioned(options_, *model.pde) ? kPreconditionedLambda : kPlainLambda;
-  for (auto& parameter : model_.network->parameters()) parameter.set_requires_grad(false);
 }
 
-Samples PiddmMethod::generate(int64_t first, int64_t n, uint64_t seed) {
-  const bool refine = options_.refine.iterations > 0;
+Evaluations PiddmMethod::evaluations(const PiddmOptions& o, Task task) {
+  return {1, static_cast<double>(task == Task::generate ? o.refine.iterations : o.task.iterations * o.starts)};
+}
+
+Tensor PiddmMethod::sample(const Batch& batch) {
+  const bool observed = !batch.known.empty();
+  const auto e = observed ? best_latents(batch) : refined_latents(batch);
+  const torch::NoGradGuard no_grad;
+  const auto z = student_(e);
+  if (iterations(observed) > 0) uncounted_ += batch.count;
+  advance();
+  return observed && options_.hard ? completed(z, batch.known) : z;
+}
+
+Tensor PiddmMethod::refined_latents(const Batch& batch) {
   const RowFunction f = [&](const Tensor& e, const Tensor&) { return physics_rows(student_(e), false); };
-  const WorkMeter meter(student_.network());
-  const Stopwatch watch;
-  Progress progress(refine ? "refined samples" : "one-step samples", n);
-  std::vector<Tensor> parts;
-  tangents_ = 0;
-  for (int64_t at = 0; at < n; at += options_.batch) {
-    throw_if_interrupted("generating");
-    const int64_t count = std::min(options_.batch, n - at);
-    const auto end = minimize_squares(f, model_.latents(seed, Stream::latents, first + at, count), options_.refine);
-    tangents_ += end.tangents;
-    torch::NoGradGuard no_grad;
-    parts.push_back(student_(end.x));
-    progress.advance(count);
-  }
-  return finish(parts, meter, watch.seconds(), refine);
-}
-
-Samples PiddmMethod::solve(const Observation& observation, uint64_t seed) {
-  const auto target = make_target(observation, model_, name());
-  const int64_t n = target.mask.size(0), cases = std::max<int64_t>(options_.batch / options_.starts, 1);
-  const WorkMeter meter(student_.network());
-  const Stopwatch watch;
-  Progress progress("solving", n);
-  std::vector<Tensor> parts;
-  evaluations_ = torch::zeros({n}, torch::kLong);
-  tangents_ = 0;
-  for (int64_t at = 0; at < n; at += cases) {
-    const auto part = target.narrow(at, std::min(cases, n - at));
-    const auto e = best_latents(part, seed, at);
-    torch::NoGradGuard no_grad;
-    const auto z = output(e, part);
-    parts.push_back(options_.hard ? completed(z, part) : z);
-    progress.advance(part.mask.size(0));
-  }
-  if (options_.task.tolerance > 0) report_evaluations(evaluations_);
-  return finish(parts, meter, watch.seconds(), options_.task.iterations > 0);
+  const auto end = minimize_squares(f, noise(batch), options_.refine);
+  unmetered_ += end.tangents;
+  return end.x;
 }
 
 LatentResult PiddmMethod::search(const Tensor& e, const Target& target) const {
@@ -114,33 +85,32 @@ LatentResult PiddmMethod::search(const Tensor& e, const Target& target) const {
   return end;
 }
 
-Tensor PiddmMethod::best_latents(const Target& target, uint64_t seed, int64_t first) {
-  const int64_t cases = target.mask.size(0), starts = options_.starts;
-  const auto end = search(starts_of(target, seed, first), target);
-  tangents_ += end.tangents;
+Tensor PiddmMethod::best_latents(const Batch& batch) {
+  const int64_t cases = batch.count, starts = options_.starts;
+  const auto end = search(starts_of(batch), batch.known);
+  unmetered_ += end.tangents;
   const int64_t tried = options_.candidates > starts ? options_.candidates : 0;
-  evaluations_.narrow(0, first, cases).copy_(end.evaluations.view({cases, starts}).sum(1) + tried);
-  const auto value = end.value.to(target.mask.device()).nan_to_num(INFINITY).view({cases, starts});
+  if (batch.first == 0) case_evaluations_.clear();
+  case_evaluations_.push_back(end.evaluations.view({cases, starts}).sum(1) + tried);
+  if (options_.task.tolerance > 0) report_evaluations(case_evaluations_.back(), batch.first);
+  const auto value = end.value.to(batch.known.mask.device()).nan_to_num(INFINITY).view({cases, starts});
   const auto best = torch::arange(cases, value.options().dtype(torch::kLong)) * starts + value.argmin(1);
   return end.x.index_select(0, best);
 }
 
-Tensor PiddmMethod::starts_of(const Target& target, uint64_t seed, int64_t first) const {
-  constexpr int64_t kDraw = int64_t{1} << 32;  // case numbers are below this
+Tensor PiddmMethod::starts_of(const Batch& batch) const {
   const torch::NoGradGuard no_grad;
-  const int64_t cases = target.mask.size(0), starts = options_.starts, tried = std::max(options_.candidates, starts);
+  const int64_t starts = options_.starts, tried = std::max(options_.candidates, starts);
   std::vector<Tensor> latents, values;
   for (int64_t j = 0; j < tried; ++j) {
-    latents.push_back(options_.spread * model_.latents(seed, Stream::tasks, first + j * kDraw, cases));
-    if (tried > starts) values.push_back(task_loss(latents.back(), target).nan_to_num(INFINITY));
+    latents.push_back(options_.spread * noise(batch, j));
+    if (tried > starts) values.push_back(task_loss(latents.back(), batch.known).nan_to_num(INFINITY));
   }
   auto all = torch::stack(latents, 1).flatten(0, 1);
   if (tried == starts) return all;
   const auto best = std::get<1>(torch::stack(values, 1).topk(starts, 1, /*largest=*/false));
-  return all.index_select(0, (torch::arange(cases, best.options()).unsqueeze(1) * tried + best).flatten());
+  return all.index_select(0, (torch::arange(batch.count, best.options()).unsqueeze(1) * tried + best).flatten());
 }
-
-Tensor PiddmMethod::output(const Tensor& e, const Target&) const { return student_(e); }
 
 Tensor PiddmMethod::completed(const Tensor& z, const Target& target) const {
   const auto& pde = *model_.pde;
@@ -163,7 +133,7 @@ Tensor PiddmMethod::admissible(const Tensor& x) const {
 }
 
 Tensor PiddmMethod::rows(const Tensor& e, const Target& target, double lambda) const {
-  const auto z = output(e, target);
+  const auto z = student_(e);
   const auto known = target.mask.sum({1, 2, 3}, true).clamp_min(1);
   auto misfit = ((target.weight / known).sqrt() * (z - target.values)).flatten(1);
   if (lambda == 0) return misfit;
@@ -180,15 +150,6 @@ Tensor PiddmMethod::physics_rows(const Tensor& z, bool precondition) const {
   // lambda |rows|^2 is lambda ||R||^2 + boundary ||B||^2
   const double weight = options_.lambda > 0 ? options_.boundary / options_.lambda : 0;
   return weight == 0 || edge.size(3) == 0 ? rows : torch::cat({rows, std::sqrt(weight) * mean_rows(edge)}, 1);
-}
-
-Samples PiddmMethod::finish(const std::vector<Tensor>& parts, const WorkMeter& meter, double seconds,
-                            bool optimised) const {
-  const auto x = model_.normalizer.to_physical(torch::cat(parts)).to(torch::kCPU);
-  const auto n = static_cast<double>(x.size(0));
-  const auto spent = meter.spent();
-  return {x, static_cast<double>(spent.forward + tangents_) / n - (optimised ? 1 : 0),
-          static_cast<double>(spent.backward) / n, seconds / n};
 }
 
 }  // namespace piddm

@@ -6,16 +6,16 @@
 
 namespace piddm {
 
-/// The teacher's options; the compute-matched comparison of the paper takes 300 steps.
+/// The teacher's options; the paper's compute-matched comparison takes 300 steps.
 struct PidmMethodOptions : TeacherOptions {};
 
 class PidmMethod : public TeacherMethod {
  public:
+  static constexpr bool kOwn = false;
+
   /// A UsageError for a model whose training had no residual term.
   PidmMethod(const Model& model, const PidmMethodOptions& options);
+  static PidmMethodOptions matched(PidmMethodOptions options);
 };
-
-/// Whether the experiment that made this model trained it with pidm.lambda > 0.
-bool trained_with_residual(const Model& model);
 
 }  // namespace piddm

@@ -15,60 +15,111 @@ namespace piddm {
 
 namespace {
 
-using Make = MethodPtr(const Model&, const json&);
-
 template <class M>
 std::string refusal_of(Task task, const Pde& pde) {
   if constexpr (requires { M::refusal(task, pde); }) return M::refusal(task, pde);
   return "";
 }
 
-// What every method can be told beside its own options.
+template <class M, class Options>
+Evaluations evaluations_with(const Options& options, Task task) {
+  if constexpr (requires { M::evaluations(options, task); }) return M::evaluations(options, task);
+  return {};
+}
+
+template <class M>
+constexpr bool is_own() {
+  if constexpr (requires { M::kOwn; }) return M::kOwn;
+  return false;
+}
+
+template <class M>
+constexpr bool is_slow() {
+  if constexpr (requires { M::kSlow; }) return M::kSlow;
+  return false;
+}
+
+/// What every method can be told beside its own options.
 struct CommonOptions {
   Precision precision;
+  int64_t batch;
   template <class V>
   void fields(V&& f) {
     f("precision", precision, "arithmetic of the network on a GPU: fp32, tf32 or bf16; no effect on the CPU");
+    f("batch", batch, at_least(0), "samples at a time, does not change the result; 0: as memory allows");
   }
 };
 
 /// Takes the common options out of `options`.
 CommonOptions take_common(json& options, CommonOptions common) {
-  const auto found = options.find("precision");
-  if (found == options.end()) return common;
-  read_fields({{"precision", *found}}, common, "method");
-  options.erase(found);
+  json taken = json::object();
+  common.fields([&](const char* name, const auto&...) {
+    const auto found = options.find(name);
+    if (found == options.end()) return;
+    taken[name] = *found;
+    options.erase(found);
+  });
+  read_fields(taken, common, "method");
   return common;
 }
 
-// M has a constructor (model, options) and may have `static std::string refusal(Task, const Pde&)`: why it cannot do
-// that, "" where it can.
+template <class Options>
+Options parsed(json given, const CommonOptions& usual, const std::string& path) {
+  Options options;
+  options.batch = take_common(given, usual).batch;
+  read_fields(given, options, path);
+  return options;
+}
+
+/// `options` with the values in which `after` differs from `before`.
+json with_changes(json options, const json& before, const json& after) {
+  for (const auto& [key, value] : after.items()) {
+    if (value == before.at(key)) continue;
+    options[key] = value.is_object() ? with_changes(options.value(key, json::object()), before.at(key), value) : value;
+  }
+  return options;
+}
+
+// M has a constructor (model, options) and may have, all static:
+//   std::string refusal(Task, const Pde&)            why it cannot do that, "" where it can
+//   Evaluations evaluations(const Options&, Task)    per sample
+//   Options matched(Options)                         the paper's compute-matched share
+//   bool kOwn, kSlow                                 as on the card
 template <class M, class Options>
 MethodCard card(const std::string& name, std::optional<ModelKind> needs, const std::string& summary,
                 Precision precision = Precision::fp32) {
-  const CommonOptions common{precision};
-  return {name,
-          summary,
-          needs,
-          refusal_of<M>,
-          describe_fields<Options>() + describe_fields(common),
-          [common, name](json options) {
-            take_common(options, common);
-            Options parsed;
-            read_fields(options, parsed, name);
-          },
-          [common](const Model& model, json options) -> MethodPtr {
-            if (model.network) model.network->set_precision(take_common(options, common).precision);
-            Options parsed;
-            read_fields(options, parsed, "method");
-            return std::make_unique<M>(model, parsed);
+  const CommonOptions common{precision, Options{}.batch};
+  const auto matched = [common](const json& options) {
+    if constexpr (requires { M::matched(Options{}); }) {
+      const auto usual = parsed<Options>(options, common, "method");
+      return with_changes(options, write_fields(usual), write_fields(M::matched(usual)));
+    }
+    return options;
+  };
+  return {.name = name,
+          .summary = summary,
+          .needs = needs,
+          .own = is_own<M>(),
+          .slow = is_slow<M>(),
+          .refusal = refusal_of<M>,
+          .options = describe_fields<Options>() + describe_fields(common),
+          .check = [common, name](const json& options) { parsed<Options>(options, common, name); },
+          .renewed =
+              [name](const json& stored) {
+                Options options;
+                read_fields(stored, options, name, FormerKeys::accept);
+                return write_fields(options);
+              },
+          .evaluations =
+              [common](const json& options, Task task) {
+                return evaluations_with<M>(parsed<Options>(options, common, "method"), task);
+              },
+          .matched = matched,
+          .make = [common](const Model& model, json options) -> MethodPtr {
+            const auto given = parsed<Options>(options, common, "method");
+            model.network->set_precision(take_common(options, common).precision);
+            return std::make_unique<M>(model, given);
           }};
-}
-
-Registry<Make> registry_of(const std::vector<MethodCard>& cards) {
-  std::vector<Registry<Make>::Entry> entries;
-  for (const auto& c : cards) entries.push_back({c.name, c.summary, c.make});
-  return {"method", entries};
 }
 
 }  // namespace
@@ -99,25 +150,40 @@ const std::vector<MethodCard>& method_cards() {
   return cards;
 }
 
+std::vector<std::string> method_names() {
+  std::vector<std::string> out;
+  for (const auto& c : method_cards()) out.push_back(c.name);
+  return out;
+}
+
 const MethodCard& method_card(const std::string& name) {
   for (const auto& c : method_cards())
     if (c.name == name) return c;
-  throw UsageError("{}", unknown_name_message("method", name, method_registry().names()));
-}
-
-const Registry<Make>& method_registry() {
-  static const auto registry = registry_of(method_cards());
-  return registry;
+  throw UsageError("{}", unknown_name_message("method", name, method_names()));
 }
 
 MethodPtr make_method(const std::string& name, Task task, const Model& model, const json& options) {
   const auto& c = method_card(name);
-  if (c.needs) require_kind(model, *c.needs, name);
   const auto reason = c.refusal(task, *model.pde);
   require<UsageError>(reason.empty(), "[{}] {} on {}: {}", name, task_name(task), model.pde->name(), reason);
   return c.make(model, options);
 }
 
-std::string default_method(const Model& model) { return model.kind == ModelKind::teacher ? "teacher" : "piddm"; }
+std::string own_method(ModelKind kind) {
+  for (const auto& c : method_cards())
+    if (c.own && c.needs == kind) return c.name;
+  throw std::logic_error("no method of its own for a kind of model");
+}
+
+std::string default_method(const Model& model) { return own_method(model.kind); }
+
+json default_options(const std::string& method, const json& solve) {
+  const bool suits = method == own_method(ModelKind::student) && !solve.empty();
+  return suits ? method_card(method).renewed(solve) : json::object();
+}
+
+json default_options(const std::string& method, const Model& model) {
+  return default_options(method, model.training.solve);
+}
 
 }  // namespace piddm

@@ -6,24 +6,29 @@
 namespace piddm {
 
 TeacherMethod::TeacherMethod(const std::string& name, const Model& model, const TeacherOptions& options)
-    : BatchedMethod(name, model, ModelKind::teacher, options.batch), options_(options) {
-  require<UsageError>(options.euler_steps >= 1, "method.euler_steps: must be at least 1, got {}", options.euler_steps);
+    : BatchedMethod(name, model, ModelKind::teacher, options.batch), options_(in_bounds(options)) {}
+
+Evaluations TeacherMethod::evaluations(const TeacherOptions& o, Task task) {
+  const auto steps = static_cast<double>(o.steps);
+  if (task != Task::generate) return {0, steps};
+  return {steps * static_cast<double>(evaluations_of_step(o.integrator)), 0};
 }
 
 int64_t TeacherMethod::steps(bool observed) const {
-  return observed || options_.integrator != IntegratorKind::adaptive ? options_.euler_steps : 1;
+  return observed || options_.integrator != IntegratorKind::adaptive ? options_.steps : 1;
 }
 
 Tensor TeacherMethod::sample(const Batch& batch) {
-  if (!batch.known) {
+  if (batch.known.empty()) {
     const torch::NoGradGuard no_grad;
-    return flow(model_, noise(batch), {options_.integrator, options_.euler_steps, options_.tolerance, options_.spacing},
+    return flow(model_, noise(batch),
+                {.kind = options_.integrator, .steps = options_.steps, .spacing = options_.spacing},
                 [this] { advance(); })
         .x;
   }
-  const GuidanceOptions guidance{.steps = options_.euler_steps, .zeta = options_.zeta, .spacing = options_.spacing};
+  const GuidanceOptions guidance{.steps = options_.steps, .spacing = options_.spacing, .zeta = options_.zeta, .eta = 0};
   const auto z = guided_sample(model_, noise(batch), batch.known, guidance, name(), [this] { advance(); });
-  return options_.hard ? with_known(batch.known, z) : z;
+  return options_.hard ? batch.known.mixed(z) : z;
 }
 
 }  // namespace piddm

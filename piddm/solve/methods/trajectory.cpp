@@ -3,29 +3,23 @@
 namespace piddm {
 
 Trajectory::Trajectory(const Model& model, int64_t steps, int64_t segment, Spacing spacing)
-    : model_(model), steps_(steps), segment_(segment), times_(steps, spacing, model.process->t_end()) {
-  require<UsageError>(steps >= 1, "method.steps: must be at least 1, got {}", steps);
-  require<UsageError>(segment >= 0, "method.segment: must not be negative, got {}", segment);
-  if (segment_ == 0) segment_ = steps_;
-}
+    : model_(model), steps_(model, steps, spacing), segment_(segment == 0 ? steps : segment) {}
 
 Tensor Trajectory::advance(Tensor x, int64_t first, int64_t count) const {
-  for (int64_t i = first; i < std::min(first + count, steps_); ++i) {
-    const auto t = torch::full({1}, times_.at(i), x.options().requires_grad(false));
-    x = x - (*model_.network)(x, t) * times_.step(i);
-  }
+  for (int64_t i = first; i < std::min(first + count, steps_.count()); ++i)
+    x = steps_.euler(x, steps_.velocity(x, i), i);
   return x;
 }
 
 Tensor Trajectory::end(const Tensor& noise) const {
   const torch::NoGradGuard no_grad;
-  return advance(noise, 0, steps_);
+  return advance(noise, 0, steps_.count());
 }
 
 Evaluation Trajectory::evaluate(const Tensor& noise, const std::function<Tensor(const Tensor&)>& loss) {
   std::vector<Tensor> starts;  // of the segments
   auto x = noise.detach();
-  const int64_t last = (steps_ - 1) / segment_ * segment_;  // its segment keeps its graph at once
+  const int64_t last = (steps_.count() - 1) / segment_ * segment_;  // its segment keeps its graph at once
   {
     const torch::NoGradGuard no_grad;
     for (int64_t at = 0; at < last; at += segment_) {

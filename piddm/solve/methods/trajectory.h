@@ -4,14 +4,13 @@
 //
 // The forward pass keeps the states at the ends of segments only. The backward pass goes through the segments from last
 // to first: it computes each again with its graph and multiplies by the Jacobian from the left. With segments of one
-// step, memory is one graph and one state a step: 100 steps at 128x128, batch 16, are 210 MB of states and one graph of
-// the network.
+// step, memory is one graph and one state per step: 100 steps at 128x128, batch 16, are 210 MB of states and one graph
+// of the network.
 
 #include <functional>
 
-#include "piddm/model/model.h"
 #include "piddm/numerics/lbfgs.h"
-#include "piddm/process/time_grid.h"
+#include "piddm/solve/methods/steps.h"
 
 namespace piddm {
 
@@ -34,8 +33,8 @@ class Trajectory {
   Tensor advance(Tensor x, int64_t first, int64_t count) const;
 
   Model model_;
-  int64_t steps_, segment_;
-  TimeGrid times_;
+  TeacherSteps steps_;
+  int64_t segment_;
   int64_t recomputed_ = 0;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
-// Sensor lists: one value a line, with its place and, if it is noisy, its standard deviation.
+// Sensor lists: one value per line, with its place and, if it is noisy, its standard deviation.
 //
-//   CSV   a header line, then one value a line; columns in any order:
+//   CSV   a header line, then one value per line; columns in any order:
 //         channel (name), i and j (entry along H and W, from 0) or x and y (or t) (coordinates of the equation), value
 //         [, sigma (physical units, default 0: exact)] [, sample (from 0, default 0)]
 //         Empty lines and lines that begin with # are skipped. Scalar channels need no place: leave i and j (x and y)

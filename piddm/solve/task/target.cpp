@@ -35,6 +35,7 @@ Tensor Target::misfit(const Tensor& z) const {
 }
 
 Target Target::narrow(int64_t first, int64_t count) const {
+  if (empty()) return {};
   const auto part = [&](const Tensor& x) { return x.narrow(0, first, count); };
   return {part(values), part(mask), part(weight), part(exact), part(sigma)};
 }

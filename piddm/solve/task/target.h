@@ -15,6 +15,7 @@
 
 namespace piddm {
 
+/// What is known of a batch; a default one is empty: nothing is known, as in generation.
 struct Target {
   Tensor values;  ///< [B,C,H,W] network units; where nothing is known the channel's value for physical 0
   Tensor mask;    ///< 1 where known, else 0
@@ -22,11 +23,13 @@ struct Target {
   Tensor exact;   ///< 1 where known without noise, else 0
   Tensor sigma;   ///< of each value, network units; 0 where exact or unknown
 
+  bool empty() const { return !mask.defined(); }
+
   /// [B].
   Tensor misfit(const Tensor& z) const;
 
-  /// z with the exact values in their places.
-  Tensor mixed(const Tensor& z) const { return exact * values + (1 - exact) * z; }
+  /// z with the exact values in their places; z itself where nothing is known.
+  Tensor mixed(const Tensor& z) const { return empty() ? z : exact * values + (1 - exact) * z; }
 
   Target narrow(int64_t first, int64_t count) const;
 };

@@ -23,24 +23,17 @@ std::string task_name(Task task);
 struct Observation {
   Tensor values;  ///< [B,C,H,W] physical units; what the mask does not select is ignored
   Tensor mask;    ///< [B,C,H,W], 1 where known, else 0
-  Tensor sigma =
-      {};  ///< [B,C,H,W] standard deviation of the noise of each value, physical units, 0: exact; undefined: all exact
+  /// [B,C,H,W] standard deviation of the noise of each value, physical units, 0: exact; undefined: all exact.
+  Tensor sigma = {};
 };
 
 /// How much a task reveals of true samples. DiffusionPDE's tasks are points = 500 with forward, inverse and
 /// reconstruct.
 struct ObserveOptions {
-  double share = 0.2;
+  double share = 0.2;  ///< reconstruct: share of the entries of each field channel that is revealed
+  /// Reveal exactly this many random entries of each field channel of the task, in forward and inverse too; 0: off.
   int64_t points = 0;
-  std::vector<std::string> channels = {};
-
-  template <class V>
-  void fields(V&& f) {
-    f("share", share, "reconstruct: share of the entries of each field channel that is revealed");
-    f("points", points,
-      "reveal exactly this many random entries of each field channel of the task, in forward and inverse too; 0: off");
-    f("channels", channels, "reveal these channels only; empty: all the task knows");
-  }
+  std::vector<std::string> channels = {};  ///< reveal these channels only; empty: all the task knows
 };
 
 /// What the task reveals of these true samples, without noise. The mask of sample i is a function of (seed, i).

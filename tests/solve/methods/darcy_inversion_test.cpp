@@ -11,7 +11,7 @@ constexpr double kWidth = 0.5;
 
 struct Toy {
   Darcy pde{PdeOptions{"darcy", 8}};
-  DarcyInversion inversion{pde, 4e-3, {}};
+  DarcyInversion inversion{pde, 4e-3};
   Tensor truth = pde.sample(7, 0, 2);
   NoisyValues data{truth, (uniform(1, Stream::splits, 0, 2, {2, 8, 8}, torch::kFloat64) < 0.5).to(torch::kFloat64) *
                               torch::tensor({1e6, 1.0}, torch::kFloat64).view({1, 2, 1, 1})};

@@ -100,7 +100,6 @@ TEST(Direct, CountsNoNetworkAndDoesNotDependOnTheBatch) {
   EXPECT_EQ(together.backward, 0);
   options.batch = 2;
   EXPECT_LT(testing::relative_error(DirectMethod(model, options).solve(observation, 0).x, together.x), 1e-9);
-  options.optimizer = LatentOptimizer::adam;
   EXPECT_LT(model.pde->pde_error(DirectMethod(model, options).solve(observation, 0).x).mean().item<double>(),
             model.pde
                 ->pde_error(model.normalizer.to_physical(

@@ -30,8 +30,8 @@ TEST(EarlierModels, GenerateTheirSamples) {
 TEST(EarlierModels, SolveWithTheOptionsTheyWereStoredWith) {
   const auto model = load_model(kModels / "student");
   const auto file = read_observation((kModels / "truth.npz").string(), Task::inverse, *model.pde, 0, {}, 0);
-  const auto options = model.provenance.at("experiment").at("solve");
-  const auto method = make_method(default_method(model), Task::inverse, model, options);
+  const auto name = default_method(model);
+  const auto method = make_method(name, Task::inverse, model, default_options(name, model));
   const auto x = method->solve(file.observation, 0).x;
   EXPECT_LE(largest_difference(x, kModels / "student" / "inverse.npz"), 100 * kFloatSums);  // 80 steps amplify it
 }

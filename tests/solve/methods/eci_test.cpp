@@ -15,7 +15,7 @@ TEST(Eci, WithoutConstraintItsDdimStepsAreEulersSteps) {
   const auto model = testing::tiny_teacher();
   const auto x =
       EciMethod(model, {.steps = 7, .mixing = 1, .noise = "ddim", .constraint = "none"}).generate(2, 3, kEciSeed);
-  const auto plain = TeacherMethod(model, {.euler_steps = 7}).generate(2, 3, kEciSeed);
+  const auto plain = TeacherMethod(model, {.steps = 7}).generate(2, 3, kEciSeed);
   EXPECT_LT(testing::relative_error(x.x, plain.x), 1e-5);
   EXPECT_EQ(x.nfe, 7);
 }
@@ -26,7 +26,7 @@ TEST(Eci, ImposesThePdesConstraintUnderEveryProcess) {
     model.process = process_registry().at(process)();
     const auto x = EciMethod(model, quick("fixed")).generate(0, 2, kEciSeed).x;
     EXPECT_LT(testing::relative_error(model.pde->constrain(x), x), 1e-6) << process;
-    const auto free = TeacherMethod(model, {.euler_steps = 4}).generate(0, 2, kEciSeed).x;
+    const auto free = TeacherMethod(model, {.steps = 4}).generate(0, 2, kEciSeed).x;
     EXPECT_GT(testing::relative_error(model.pde->constrain(free), free), 1e-4) << process;
   }
 }

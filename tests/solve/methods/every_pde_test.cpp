@@ -31,15 +31,15 @@ Model model_of(const PdePtr& pde, const Tensor& data, ModelKind kind) {
 
 /// As little work as each method can do.
 json few_steps(const std::string& method) {
-  if (method == "teacher" || method == "pidm") return {{"euler_steps", 2}};
+  if (method == "teacher" || method == "pidm") return {{"steps", 2}};
   if (method == "piddm") return {{"task", {{"iterations", 3}}}};
   if (method == "eci") return {{"steps", 2}, {"mixing", 2}};
   if (method == "cocogen") return {{"steps", 3}, {"last", 1}, {"after", 1}};
   if (method == "dflow") return {{"steps", 2}, {"task", {{"optimizer", "adam"}, {"iterations", 2}}}, {"lambda", 1.0}};
-  if (method == "pcfm") return {{"steps", 2}, {"cg", 2}, {"final_newton", 1}, {"final_cg", 5}};
   if (method == "direct") return {{"iterations", 3}};
-  if (method == "classical") return {{"accuracy", 0.05}, {"darcy", {{"newton", 1}, {"cg", 3}}}};
-  return {{"steps", 2}, {"eta", 1.0}};
+  if (method == "classical") return {{"accuracy", 0.05}};
+  if (method == "diffusionpde") return {{"steps", 2}, {"eta", 1.0}};
+  return {{"steps", 2}};
 }
 
 void check_samples(const Samples& samples, const Pde& pde, const std::string& method) {
@@ -58,7 +58,7 @@ TEST_P(EveryPde, EveryMethodDoesEachTaskOrSaysWhyNot) {
   const auto data = pde->sample(5, 0, 6), truth = data.narrow(0, 0, kSamples);
   for (const auto& card : method_cards()) {
     auto model = model_of(pde, data, card.needs.value_or(ModelKind::teacher));
-    if (card.name == "pidm") model.provenance = {{"experiment", {{"pidm", {{"lambda", 10.0}}}}}};
+    if (card.name == "pidm") model.training.residual_lambda = 10;
     for (const auto task : {Task::generate, Task::forward, Task::inverse, Task::reconstruct}) {
       SCOPED_TRACE(card.name + " " + task_name(task));
       const auto reason = card.refusal(task, *model.pde);

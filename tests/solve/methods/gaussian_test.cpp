@@ -62,8 +62,8 @@ double prior_mean_error() {
 
 // `newton` = 1 would be a whole Newton step where x0^ moves with x.
 Samples posterior_sampling(int64_t steps, double newton) {
-  DiffusionPdeOptions options{.steps = steps, .zeta = newton * kObserved / 2, .eta = 0};
-  options.data_penalty = Penalty::square;
+  DiffusionPdeOptions options{{.steps = steps, .zeta = newton * kObserved / 2, .eta = 0}};
+  options.guidance.data_penalty = Penalty::square;
   return DiffusionPdeMethod(testing::gaussian_teacher(problem().law), options)
       .solve(problem().observation, kGaussianSeed);
 }

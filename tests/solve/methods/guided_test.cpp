@@ -25,14 +25,13 @@ Tensor misfit(const Tensor& x, const Observation& o, const Model& model) {
 TEST(TeacherMethod, IsPulledTowardsObservations) {
   const auto model = testing::tiny_teacher();
   const auto observation = observe(Task::reconstruct, truth(), *model.pde, kGuidedSeed);
-  const auto free = TeacherMethod(model, {.euler_steps = 20, .zeta = 0, .hard = false}).solve(observation, kGuidedSeed);
-  const auto pulled =
-      TeacherMethod(model, {.euler_steps = 20, .zeta = 1, .hard = false}).solve(observation, kGuidedSeed);
+  const auto free = TeacherMethod(model, {.steps = 20, .zeta = 0, .hard = false}).solve(observation, kGuidedSeed);
+  const auto pulled = TeacherMethod(model, {.steps = 20, .zeta = 1, .hard = false}).solve(observation, kGuidedSeed);
   EXPECT_TRUE((misfit(pulled.x, observation, model) < 0.5 * misfit(free.x, observation, model)).all().item<bool>());
   EXPECT_EQ(free.backward, 0);
   EXPECT_EQ(pulled.nfe, 20);
   EXPECT_EQ(pulled.backward, 20);
-  const auto hard = TeacherMethod(model, {.euler_steps = 20}).solve(observation, kGuidedSeed).x;
+  const auto hard = TeacherMethod(model, {.steps = 20}).solve(observation, kGuidedSeed).x;
   EXPECT_LT(testing::relative_error(observation.mask * hard, observation.mask * truth()), 1e-6);
 }
 
@@ -40,8 +39,8 @@ TEST(DiffusionPde, LowersTheResidualUnderEveryProcess) {
   for (const char* process : {"linear", "vp", "sub-vp"}) {
     auto model = testing::tiny_teacher();
     model.process = process_registry().at(process)();
-    const auto free = DiffusionPdeMethod(model, {.steps = 10, .eta = 0}).generate(0, 3, kGuidedSeed);
-    const auto guided = DiffusionPdeMethod(model, {.steps = 10, .eta = 0.02}).generate(0, 3, kGuidedSeed);
+    const auto free = DiffusionPdeMethod(model, {{.steps = 10, .eta = 0}}).generate(0, 3, kGuidedSeed);
+    const auto guided = DiffusionPdeMethod(model, {{.steps = 10, .eta = 0.02}}).generate(0, 3, kGuidedSeed);
     EXPECT_LT(pde_error(guided.x), 0.97 * pde_error(free.x)) << process;
     EXPECT_EQ(guided.backward, 10);
     EXPECT_EQ(free.backward, 0);
@@ -50,34 +49,34 @@ TEST(DiffusionPde, LowersTheResidualUnderEveryProcess) {
 
 TEST(DiffusionPde, CountsThePapersEvaluationsAndHeunsTwo) {
   const auto count = [](DiffusionPdeOptions options) {
-    options.eta = 1e-3;
+    options.guidance.eta = 1e-3;
     return DiffusionPdeMethod(testing::idle_teacher(), options).generate(0, 2, kGuidedSeed);
   };
   for (const int64_t steps : {100, 80}) {
-    EXPECT_EQ(count({.steps = steps}).nfe, steps);
-    EXPECT_EQ(count({.steps = steps}).backward, steps);
+    EXPECT_EQ(count({{.steps = steps}}).nfe, steps);
+    EXPECT_EQ(count({{.steps = steps}}).backward, steps);
   }
-  EXPECT_EQ(count({.steps = 10, .heun = true}).nfe, 19);
-  EXPECT_EQ(count({.steps = 10, .switch_at = 0.8}).backward, 2);
+  EXPECT_EQ(count({{.steps = 10, .heun = true}}).nfe, 19);
+  EXPECT_EQ(count({{.steps = 10, .switch_at = 0.8}}).backward, 2);
 }
 
 TEST(DiffusionPde, ADivergingSampleKeepsItsBestEstimate) {
   const auto model = testing::tiny_teacher();
-  const auto samples = DiffusionPdeMethod(model, {.steps = 10, .eta = 1e9}).generate(0, 2, kGuidedSeed);
+  const auto samples = DiffusionPdeMethod(model, {{.steps = 10, .eta = 1e9}}).generate(0, 2, kGuidedSeed);
   EXPECT_TRUE(all_finite(samples.x));
   EXPECT_EQ(samples.nfe, 10);
   // the first estimate is the best: after it everything is lost
-  const auto one = DiffusionPdeMethod(model, {.steps = 1, .eta = 0}).generate(0, 2, kGuidedSeed).x;
+  const auto one = DiffusionPdeMethod(model, {{.steps = 1, .eta = 0}}).generate(0, 2, kGuidedSeed).x;
   EXPECT_LT(testing::relative_error(samples.x, one), 1e-5);
 }
 
 TEST(DiffusionPde, TakesEtaFromTheModelsExperiment) {
   auto model = testing::tiny_teacher();
-  EXPECT_EQ(trained_lambda(model), 10);
-  model.provenance = {{"experiment", {{"distill", {{"loss", {{"lambda", 0.02}}}}}}}};
-  const auto implied = DiffusionPdeMethod(model, {.steps = 3}).generate(0, 1, kGuidedSeed).x;
+  EXPECT_EQ(model.training.lambda, 10);
+  model.training.lambda = 0.02;
+  const auto implied = DiffusionPdeMethod(model, {{.steps = 3}}).generate(0, 1, kGuidedSeed).x;
   EXPECT_TRUE(
-      torch::equal(implied, DiffusionPdeMethod(model, {.steps = 3, .eta = 0.02}).generate(0, 1, kGuidedSeed).x));
+      torch::equal(implied, DiffusionPdeMethod(model, {{.steps = 3, .eta = 0.02}}).generate(0, 1, kGuidedSeed).x));
 }
 
 TEST(Cocogen, CorrectsTheSolutionOnly) {
@@ -93,8 +92,7 @@ TEST(Cocogen, CorrectsTheSolutionOnly) {
   EXPECT_LT(pde_error(corrected.x), pde_error(plain.x));
   EXPECT_EQ(corrected.nfe, 8);
   EXPECT_EQ(corrected.backward, 0);
-  EXPECT_LT(testing::relative_error(plain.x, TeacherMethod(model, {.euler_steps = 8}).generate(0, 3, kGuidedSeed).x),
-            1e-6);
+  EXPECT_LT(testing::relative_error(plain.x, TeacherMethod(model, {.steps = 8}).generate(0, 3, kGuidedSeed).x), 1e-6);
   const auto late =
       CocogenMethod(model, {.steps = 8, .last = 4, .after = 0, .correction = 1e-3}).generate(0, 3, kGuidedSeed);
   EXPECT_LT(pde_error(late.x), pde_error(plain.x));
@@ -110,16 +108,16 @@ TEST(Cocogen, ImputesWhatWasObserved) {
 TEST(Pidm, SamplesLikeItsTeacherAndRefusesAnother) {
   auto model = testing::tiny_teacher();
   EXPECT_ERROR(PidmMethod(model, {}), ExitCode::usage, "trained without a residual");
-  model.provenance = {{"experiment", {{"pidm", {{"lambda", 1.0}}}}}};
+  model.training.residual_lambda = 1;
   PidmMethodOptions options;
-  options.euler_steps = 6;
+  options.steps = 6;
   PidmMethod method(model, options);
   EXPECT_EQ(method.name(), "pidm");
   EXPECT_TRUE(torch::equal(method.generate(0, 2, kGuidedSeed).x,
-                           TeacherMethod(model, {.euler_steps = 6}).generate(0, 2, kGuidedSeed).x));
-  options.euler_steps = 300;
+                           TeacherMethod(model, {.steps = 6}).generate(0, 2, kGuidedSeed).x));
+  options.steps = 300;
   auto idle = testing::idle_teacher();
-  idle.provenance = model.provenance;
+  idle.training = model.training;
   EXPECT_EQ(PidmMethod(idle, options).generate(0, 2, kGuidedSeed).nfe, 300);
 }
 
@@ -128,7 +126,7 @@ TEST(Guided, RefuseStudentsAndSenselessOptions) {
   EXPECT_ERROR(DiffusionPdeMethod(student, {}), ExitCode::usage, "[diffusionpde] this model is a student");
   EXPECT_ERROR(CocogenMethod(student, {}), ExitCode::usage, "[cocogen] this model is a student");
   EXPECT_ERROR(PidmMethod(student, {}), ExitCode::usage, "[pidm] this model is a student");
-  EXPECT_ERROR(DiffusionPdeMethod(testing::idle_teacher(), {.switch_at = 2}), ExitCode::usage, "method.switch_at");
+  EXPECT_ERROR(DiffusionPdeMethod(testing::idle_teacher(), {{.switch_at = 2}}), ExitCode::usage, "method.switch_at");
   EXPECT_ERROR(CocogenMethod(testing::idle_teacher(), {.steps = 3, .last = 4}), ExitCode::usage, "method.last");
 }
 

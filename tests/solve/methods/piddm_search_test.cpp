@@ -84,13 +84,13 @@ TEST(PiddmSearch, CountsStartsCandidatesAndEarlyEnds) {
   options.candidates = 3;
   PiddmMethod method(testing::tiny_student(), options);
   EXPECT_EQ(method.solve(observation, kSeed).nfe, 3 + 2 * 6);
-  EXPECT_TRUE((method.evaluations() == 15).all().item<bool>());
+  EXPECT_TRUE((method.case_evaluations() == 15).all().item<bool>());
   options = quick(40);
   options.task.tolerance = 0.2;
   PiddmMethod early(testing::tiny_student(), options);
   const auto solved = early.solve(observation, kSeed);
   EXPECT_LT(solved.nfe, 40);
-  EXPECT_DOUBLE_EQ(solved.nfe, early.evaluations().to(torch::kFloat64).mean().item<double>());
+  EXPECT_DOUBLE_EQ(solved.nfe, early.case_evaluations().to(torch::kFloat64).mean().item<double>());
 }
 
 /// z = e + constant: what the network adds does not depend on e.
@@ -111,7 +111,7 @@ TEST(PiddmSearch, GaussNewtonSolvesALinearStudent) {
   PiddmMethod method(model, options);
   const auto x = method.solve(observe(Task::forward, truth, *model.pde, kSeed), kSeed).x;
   EXPECT_LT(testing::relative_error(x.select(1, 0), truth.select(1, 0)), 2e-3);
-  EXPECT_TRUE((method.evaluations() <= 165).all().item<bool>());
+  EXPECT_TRUE((method.case_evaluations() <= 165).all().item<bool>());
 }
 
 TEST(PiddmSearch, GaussNewtonCountsProductsAsEvaluations) {
@@ -127,7 +127,7 @@ TEST(PiddmSearch, GaussNewtonCountsProductsAsEvaluations) {
     PiddmMethod method(model, options);
     const auto solved = method.solve(observation, kSeed);
     EXPECT_EQ(solved.nfe, 26) << form;
-    EXPECT_EQ(method.evaluations().sum().item<int64_t>(), 3 * 26);
+    EXPECT_EQ(method.case_evaluations().sum().item<int64_t>(), 3 * 26);
     EXPECT_NEAR(solved.backward, backward, 1.5) << form;
   }
 }

@@ -154,7 +154,7 @@ TEST(Piddm, IgnoresValuesThatAreNotObserved) {
 TEST(Piddm, RefusesTeachersAndSenselessOptions) {
   EXPECT_ERROR(PiddmMethod(testing::tiny_teacher(), {}), ExitCode::usage, "this model is a teacher");
   PiddmOptions options;
-  options.batch = 0;
+  options.batch = -1;
   EXPECT_ERROR(PiddmMethod(testing::tiny_student(), options), ExitCode::usage, "method.batch");
   options = {};
   options.starts = 0;

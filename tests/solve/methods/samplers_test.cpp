@@ -52,13 +52,13 @@ TEST_F(Samplers, EciWithEveryNoise) {
 
 TEST_F(Samplers, DiffusionPdeAsThePaperAndAsUpstream) {
   EXPECT_LT(
-      error(solve<DiffusionPdeMethod>(DiffusionPdeOptions{.steps = 6, .zeta = 1, .eta = 10}), "diffusionpde_paper"),
+      error(solve<DiffusionPdeMethod>(DiffusionPdeOptions{{.steps = 6, .zeta = 1, .eta = 10}}), "diffusionpde_paper"),
       kTight);
-  DiffusionPdeOptions upstream{.steps = 6, .zeta = 2, .eta = 3};
-  upstream.pde_penalty = Penalty::norm;
-  upstream.heun = true;
-  upstream.switch_at = 0.5;
-  upstream.late_factor = 0.1;
+  DiffusionPdeOptions upstream{{.steps = 6, .zeta = 2, .eta = 3}};
+  upstream.guidance.pde_penalty = Penalty::norm;
+  upstream.guidance.heun = true;
+  upstream.guidance.switch_at = 0.5;
+  upstream.guidance.late_factor = 0.1;
   upstream.hard = false;
   EXPECT_LT(error(solve<DiffusionPdeMethod>(upstream), "diffusionpde_upstream"), 1e-10);
 }
@@ -79,11 +79,11 @@ TEST_F(Samplers, OtherIntegratorsComeToTheSameSamples) {
     const auto model = testing::golden_teacher(golden_);
     const auto samples = TeacherMethod(model, options).generate(0, 2, 11);
     if (nfe) *nfe = samples.nfe;
-    return testing::relative_error(samples.x, TeacherMethod(model, {.euler_steps = 2000}).generate(0, 2, 11).x);
+    return testing::relative_error(samples.x, TeacherMethod(model, {.steps = 2000}).generate(0, 2, 11).x);
   };
-  const double coarse = error_of({.euler_steps = 20});
+  const double coarse = error_of({.steps = 20});
   double nfe = 0;
-  EXPECT_LT(error_of({.euler_steps = 20, .integrator = IntegratorKind::heun}, &nfe), 0.2 * coarse);
+  EXPECT_LT(error_of({.steps = 20, .integrator = IntegratorKind::heun}, &nfe), 0.2 * coarse);
   EXPECT_EQ(nfe, 39);
   EXPECT_LT(error_of({.integrator = IntegratorKind::adaptive}, &nfe), 0.2 * coarse);
   EXPECT_GT(nfe, 6);

@@ -10,7 +10,7 @@ namespace {
 
 TEST(TeacherMethod, IntegratesTheVelocityInItsSteps) {
   const auto model = testing::tiny_teacher();
-  const auto samples = TeacherMethod(model, {.euler_steps = 7}).generate(3, 5, 11);
+  const auto samples = TeacherMethod(model, {.steps = 7}).generate(3, 5, 11);
   EXPECT_EQ(samples.nfe, 7);
   EXPECT_EQ(samples.backward, 0);
   EXPECT_GT(samples.seconds_per_sample, 0);
@@ -23,19 +23,18 @@ TEST(TeacherMethod, IntegratesTheVelocityInItsSteps) {
 
 TEST(TeacherMethod, RefusesStudentsAndNoSteps) {
   EXPECT_ERROR(TeacherMethod(testing::tiny_student(), {}), ExitCode::usage, "this model is a student");
-  EXPECT_ERROR(TeacherMethod(testing::tiny_teacher(), {.euler_steps = 0}), ExitCode::usage, "euler_steps");
+  EXPECT_ERROR(TeacherMethod(testing::tiny_teacher(), {.steps = 0}), ExitCode::usage, "steps");
 }
 
 TEST(MethodRegistry, BuildsFromOptionsAndKnowsTheDefault) {
-  const auto& registry = method_registry();
   EXPECT_EQ(default_method(testing::tiny_teacher()), "teacher");
   EXPECT_EQ(default_method(testing::tiny_student()), "piddm");
-  const auto method = registry.at("teacher")(testing::tiny_teacher(), {{"euler_steps", 2}});
+  const auto method = method_card("teacher").make(testing::tiny_teacher(), {{"steps", 2}});
   EXPECT_EQ(method->generate(0, 1, 0).nfe, 2);
-  EXPECT_EQ(registry.at("piddm")(testing::tiny_student(), json::object())->name(), "piddm");
-  EXPECT_ERROR(registry.at("teacher")(testing::tiny_teacher(), {{"euler_step", 2}}), ExitCode::usage,
-               "did you mean 'euler_steps'");
-  EXPECT_ERROR(registry.at("pidddm"), ExitCode::usage, "did you mean 'piddm'");
+  EXPECT_EQ(method_card("piddm").make(testing::tiny_student(), json::object())->name(), "piddm");
+  EXPECT_ERROR(method_card("teacher").make(testing::tiny_teacher(), {{"stepss", 2}}), ExitCode::usage,
+               "did you mean 'steps'");
+  EXPECT_ERROR(method_card("pidddm"), ExitCode::usage, "did you mean 'piddm'");
 }
 
 }  // namespace

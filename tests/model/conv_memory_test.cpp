@@ -1,4 +1,4 @@
-#include "piddm/solve/batching.h"
+#include "piddm/model/conv_memory.h"
 
 #include <c10/core/CPUAllocator.h>
 
@@ -8,7 +8,6 @@
 #include <map>
 #include <mutex>
 
-#include "piddm/solve/conv_memory.h"
 #include "tests/testing.h"
 #include "tests/tiny.h"
 
@@ -81,14 +80,14 @@ TEST_P(ConvMemory, IsWithinAFactorOfTwoOfWhatIsTaken) {
       const auto y = (*model.network)(x, t);
       if (gradient) y.square().sum().backward();
     });
-    const double ratio = static_cast<double>(kBatch * bytes_per_sample(model, gradient)) / static_cast<double>(taken);
+    const double ratio = static_cast<double>(kBatch * model.bytes_per_sample(gradient)) / static_cast<double>(taken);
     EXPECT_GT(ratio, 0.7) << GetParam().type << (gradient ? ", gradient" : "");
     EXPECT_LT(ratio, 2) << GetParam().type << (gradient ? ", gradient" : "");
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Solve, ConvMemory,
+    Networks, ConvMemory,
     ::testing::Values(Case{"unet", {{"width", 16}, {"multipliers", {1, 2, 2}}, {"head_width", 16}}, 32},
                       Case{"unet", {{"width", 24}, {"groups", 8}}, 64},
                       Case{"unet", {{"width", 16}, {"multipliers", {1, 1}}, {"attention", 2}, {"blocks", 1}}, 32},
@@ -96,19 +95,28 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"autoencoder", {{"width", 24}, {"blocks", 1}}, 64}),
     [](const auto& test) { return test.param.type + std::to_string(test.index); });
 
-TEST(Batching, CountsConvolutionsBlockByBlock) {
-  EXPECT_FALSE(counts_convolutions(*testing::tiny_network(1)));
-  EXPECT_TRUE(counts_convolutions(*make_network("unet", {{"width", 4}, {"multipliers", {1}}, {"attention", 0}}, 1)));
+TEST(NetworkBytes, AreCountedFromTheSizesOfEachNetwork) {
+  const auto bytes = [](const char* type, const json& options, bool gradient) {
+    return make_network(type, options, 1)->bytes_per_sample(2, 16, gradient);
+  };
+  const json fno = {{"modes", {4, 4}}, {"width", 4}, {"layers", 2}, {"lifting", 8}, {"projection", 16}};
+  for (const char* type : {"fno", "ffno"}) {
+    EXPECT_EQ(bytes(type, fno, false), 4 * (4 * 4 + 24 + 8 * 2) * 256) << type;
+    EXPECT_EQ(bytes(type, fno, true), 4 * (8 * 4 * 2 + 2 * 24 + 8 * 2) * 256) << type;
+  }
+  EXPECT_EQ(bytes("mlp", {{"width", 5}, {"layers", 3}, {"points", 256}}, true), 4 * (8 * 5 * 3 + 8 * 2) * 256);
+  const UnetOptions unet;
+  EXPECT_EQ(bytes("unet", json::object(), true), 4 * (unet_activations(unet, 16, true) + 8 * 2 * 256));
 }
 
-TEST(Batching, GrowsWithGridAndGraph) {
+TEST(NetworkBytes, GrowWithGridAndGraph) {
   auto model = testing::tiny_teacher();
   model.network = make_network("unet", {{"width", 16}}, 1);
   model.pde = make_pde({"darcy", 64});
-  const int64_t plain = bytes_per_sample(model, false), graph = bytes_per_sample(model, true);
+  const int64_t plain = model.bytes_per_sample(false), graph = model.bytes_per_sample(true);
   EXPECT_GT(graph, 2 * plain);
   model.pde = make_pde({"darcy", 128});
-  EXPECT_NEAR(static_cast<double>(bytes_per_sample(model, true)) / static_cast<double>(graph), 4, 0.5);
+  EXPECT_NEAR(static_cast<double>(model.bytes_per_sample(true)) / static_cast<double>(graph), 4, 0.5);
 }
 
 }  // namespace

@@ -1,9 +1,6 @@
-#include "piddm/solve/conv_memory.h"
+#include "piddm/model/conv_memory.h"
 
 #include <algorithm>
-
-#include "piddm/model/autoencoder.h"
-#include "piddm/model/unet.h"
 
 namespace piddm {
 
@@ -97,21 +94,14 @@ Count count_autoencoder(const AutoencoderOptions& o, int64_t grid) {
   return count;
 }
 
-template <class Options>
-Options options_of(const Network& network) {
-  Options options;
-  read_fields(network.options_json(), options, "model");
-  return options;
-}
-
 }  // namespace
 
-bool counts_convolutions(const Network& network) { return network.type() == "unet" || network.type() == "autoencoder"; }
+int64_t unet_activations(const UnetOptions& options, int64_t grid, bool gradient) {
+  return count_unet(options, grid).floats(gradient);
+}
 
-int64_t conv_activations(const Network& network, int64_t grid, bool gradient) {
-  const auto count = network.type() == "unet" ? count_unet(options_of<UnetOptions>(network), grid)
-                                              : count_autoencoder(options_of<AutoencoderOptions>(network), grid);
-  return count.floats(gradient);
+int64_t autoencoder_activations(const AutoencoderOptions& options, int64_t grid, bool gradient) {
+  return count_autoencoder(options, grid).floats(gradient);
 }
 
 }  // namespace piddm

@@ -1,0 +1,33 @@
+#include "piddm/eval/summary.h"
+
+#include "tests/testing.h"
+#include "tests/tiny.h"
+
+namespace piddm {
+namespace {
+
+TEST(Summary, OfSamplesHasTheirResidualAndTheirWork) {
+  const Samples samples{.x = testing::tiny_data(3), .nfe = 5, .backward = 2, .seconds_per_sample = 0.5};
+  const auto pde = testing::tiny_pde();
+  const auto summary = physics_summary(samples, *pde);
+  EXPECT_EQ(summary.at("pde_error"), pde->pde_error(samples.x).mean().item<double>());
+  EXPECT_LT(summary.at("rel_residual"), 1e-6);
+  EXPECT_EQ(summary.at("nfe"), 5);
+  EXPECT_EQ(summary.at("backward"), 2);
+  EXPECT_EQ(summary.at("seconds_per_sample"), 0.5);
+  EXPECT_FALSE(summary.has("recomputed"));
+  EXPECT_FALSE(summary.has("boundary_error"));  // the stencil of darcy has its walls
+}
+
+TEST(Summary, OfErrorsIsInUnitsOfAChannelsVariance) {
+  const auto model = testing::tiny_teacher();
+  const auto truth = testing::tiny_data(3);
+  auto x = truth.clone();
+  x.select(1, 1).add_(0.5 * model.normalizer.scale(1));
+  const auto errors = error_summary(x, truth, *model.pde, model.normalizer);
+  EXPECT_EQ(errors.at("mse_u"), 0);
+  EXPECT_NEAR(errors.at("mse_a"), 0.25, 1e-12);
+}
+
+}  // namespace
+}  // namespace piddm
