@@ -20,7 +20,8 @@ namespace {
 constexpr double kVariance = 0.04, kCorrelation = 0.99999;  // of the coordinates of a component
 constexpr double kWeight = 300;                             // of DPS's guidance
 constexpr int64_t kTeacherSteps = 100;                      // Euler steps of the teacher that makes the pairs
-constexpr double kLambdaTrain = 1, kLambdaInfer = 1;        // weights of F in the distillation and the refinement
+const LbfgsOptions kRefine = {.iterations = 80, .learning_rate = 3e-3, .tolerance_grad = 1e-7};
+constexpr double kLambdaTrain = 1, kLambdaInfer = 1;  // weights of F in the distillation and the refinement
 const MlpOptions kStudent = {.time = false};
 
 struct Options {
@@ -29,7 +30,6 @@ struct Options {
   int64_t steps = 1000;
   int64_t pairs = 50000;
   int64_t train_steps = 10000;
-  LbfgsOptions refine = {.iterations = 80, .learning_rate = 3e-3, .tolerance_grad = 1e-7};
 
   template <class V>
   void fields(V&& f) {
@@ -38,12 +38,12 @@ struct Options {
     f("steps", steps, at_least(1), "Euler steps of DPS and ECI");
     f("pairs", pairs, at_least(1), "noise-data pairs");
     f("train_steps", train_steps, at_least(1), "training steps of the student");
-    f("refine", refine, "latent refinement");
   }
 
   static std::vector<FormerKey> former_keys() {
     std::vector<FormerKey> out = {{"train", "train_steps", "the rest of the training is constant"}};
-    for (const char* key : {"variance", "rho", "weight", "teacher_steps", "lambda_train", "lambda_infer", "student"})
+    for (const char* key :
+         {"variance", "rho", "weight", "teacher_steps", "lambda_train", "lambda_infer", "refine", "student"})
       out.push_back({key, "", "it is a constant of figure_mog.cpp"});
     return out;
   }
@@ -238,7 +238,7 @@ class Mog {
     add(
         "piddm-ref", student,
         [&](const Tensor& e) {
-          const auto refined = refine_latents(student, constraint, kLambdaInfer, o_.refine, e.to(torch::kFloat32));
+          const auto refined = refine_latents(student, constraint, kLambdaInfer, kRefine, e.to(torch::kFloat32));
           return student_output(student, refined);
         },
         true);

@@ -18,7 +18,6 @@
 #include <functional>
 #include <vector>
 
-#include "piddm/core/fields.h"
 #include "piddm/core/tensor.h"
 
 namespace piddm {
@@ -32,17 +31,6 @@ struct LbfgsOptions {
   int64_t max_evaluations = 0;     ///< calls of the objective, the first included; 0: 1.25 * iterations
   double c1 = 1e-4;                ///< sufficient decrease
   double c2 = 0.9;                 ///< curvature
-  template <class V>
-  void fields(V&& f) {
-    f("iterations", iterations, "accepted steps of a sample, at most");
-    f("history", history, "curvature pairs kept");
-    f("learning_rate", learning_rate, "first trial step of a line search");
-    f("tolerance_grad", tolerance_grad, "stop a sample when max|g| is at most this");
-    f("tolerance_change", tolerance_change, "stop a sample when a step changes x or the value by no more than this");
-    f("max_evaluations", max_evaluations, "calls of the objective; 0: 1.25 * iterations");
-    f("c1", c1, "sufficient decrease of the Wolfe conditions");
-    f("c2", c2, "curvature of the Wolfe conditions");
-  }
 };
 
 struct Evaluation {

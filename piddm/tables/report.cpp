@@ -7,7 +7,7 @@ namespace piddm {
 namespace {
 
 constexpr const char* kError = "pde_error";
-constexpr const char* kIntervals = "intervals";  // beside the metrics in reports of 0.1.0
+constexpr const char* kIntervals = "intervals";  // beside the metrics of a row
 
 json row_json(const Row& row) {
   json out = {{"labels", to_json(row.labels)}, {"count", row.count}};
@@ -16,7 +16,11 @@ json row_json(const Row& row) {
   if (!row.result.done()) {
     out.update(to_json(row.result));
   } else {
-    out["metrics"] = row.result.scores;
+    auto& metrics = out["metrics"] = row.result.scores;
+    if (const auto intervals = metrics.find(kIntervals); intervals != metrics.end()) {
+      out[kIntervals] = *intervals;
+      metrics.erase(kIntervals);
+    }
     if (!row.deviation.values.empty()) out["deviation"] = row.deviation;
   }
   out["paper"] = nullptr;

@@ -2,7 +2,6 @@
 
 #include "piddm/core/config.h"
 #include "piddm/tables/demo.h"
-#include "piddm/tables/paper.h"
 #include "tests/testing.h"
 #include "tests/tiny.h"
 
@@ -58,9 +57,7 @@ TEST(Experiment, EveryPdeHasItsPresets) {
     const auto demo = parse_experiment(load_config(demo_preset(name)));
     EXPECT_EQ(demo.pde.name, name);
     EXPECT_LE(demo.pde.grid, 64);
-    EXPECT_TRUE(paper_generative_rows(name).is_object()) << name;
   }
-  EXPECT_TRUE(paper_generative_rows("mine").is_null());
   EXPECT_ERROR(demo_preset("poissno"), ExitCode::usage, "'poisson'");
 }
 

@@ -55,8 +55,7 @@ TEST(FigureJensen, ErrorsVanishTowardsTheDataAndNoWeightServesBothCoordinates) {
 
 TEST(FigureMog, MethodsSatisfyTheirOwnPromises) {
   const testing::TempDir dir;
-  const auto options =
-      smoke_options("figure-mog", {"samples=200", "steps=60", "pairs=2000", "train_steps=60", "refine.iterations=10"});
+  const auto options = smoke_options("figure-mog", {"samples=200", "steps=60", "pairs=2000", "train_steps=60"});
   const auto report = run_twice("figure-mog", options, dir.path());
   std::map<std::string, json> rows;
   for (const auto& row : report.at("rows")) rows[row.at("method").get<std::string>()] = row;

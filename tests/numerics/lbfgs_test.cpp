@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "piddm/core/fields.h"
 #include "piddm/numerics/wolfe_search.h"
 #include "tests/testing.h"
 

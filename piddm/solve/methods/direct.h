@@ -19,7 +19,7 @@ namespace piddm {
 struct DirectOptions {
   int64_t iterations = 500;
   double lambda = 1;
-  double ridge = 0;
+  double ridge = 0;  ///< not a key: nothing but tests sets it
   bool precondition = true;
   bool hard = true;
   int64_t batch = 32;
@@ -28,7 +28,6 @@ struct DirectOptions {
   void fields(V&& f) {
     f("iterations", iterations, at_least(1), "evaluations of the objective");
     f("lambda", lambda, at_least(0), "weight of the residual");
-    f("ridge", ridge, at_least(0), "weight of the mean square of the field in network units");
     f("precondition", precondition,
       "measure the residual by the solution error it stands for, where the PDE has a fast solver and u is mostly "
       "unknown");
@@ -36,7 +35,7 @@ struct DirectOptions {
   }
   static std::vector<FormerKey> former_keys() {
     constexpr auto kWhy = "fields are always fitted by L-BFGS";
-    return {{"optimizer", "", kWhy}, {"step", "", kWhy}};
+    return {{"optimizer", "", kWhy}, {"step", "", kWhy}, {"ridge", "", "nothing set it"}};
   }
 };
 

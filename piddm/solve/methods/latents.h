@@ -26,8 +26,12 @@ struct LatentOptions {
   int64_t iterations = 80;
   double step = 0.05;
   double tolerance = 0;
-  int64_t directions = 10;
-  JacobianProduct products = JacobianProduct::automatic;
+  int64_t directions = 10;                                ///< gauss-newton: conjugate gradient steps of an iteration
+  JacobianProduct products = JacobianProduct::automatic;  ///< gauss-newton: exact where possible
+
+  static std::vector<FormerKey> former_keys() {
+    return {{"directions", "", "gauss-newton takes 10"}, {"products", "", "exact where possible"}};
+  }
   template <class V>
   void fields(V&& f) {
     f("optimizer", optimizer,
@@ -38,8 +42,6 @@ struct LatentOptions {
     f("tolerance", tolerance, at_least(0),
       "a sample is done when 10 evaluations (one iteration of gauss-newton) lower its objective by less than this "
       "share; 0: never");
-    f("directions", directions, at_least(1), "gauss-newton: conjugate gradient steps of an iteration");
-    f("products", products, "gauss-newton: Jacobian products exact, by difference, or automatic: exact where possible");
   }
 };
 
