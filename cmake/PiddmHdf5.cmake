@@ -1,5 +1,6 @@
-# libhdf5 and libseccomp for the child program piddm-hdf5. Without libhdf5 the program is not built, and HDF5 files are refused at run time.
-# Static libraries are taken where they link: Debian's shared libhdf5 draws in 30 others, which triples the time a child needs to start.
+# libhdf5 and libseccomp for the child program piddm-hdf5. Without libhdf5 the program is not built, and HDF5 files are
+# refused at run time. Static libraries are taken where they link: Debian's shared libhdf5 draws in 30 others, which
+# triples the time a child needs to start.
 option(PIDDM_HDF5 "Build piddm-hdf5, which reads and writes HDF5 and MAT v7.3 files" ON)
 include(CheckCXXSourceCompiles)
 find_path(PIDDM_HDF5_INCLUDE_DIR hdf5.h PATH_SUFFIXES hdf5/serial)
@@ -9,8 +10,8 @@ find_library(PIDDM_SZ_STATIC NAMES libsz.a)
 find_library(PIDDM_AEC_STATIC NAMES libaec.a)
 find_path(PIDDM_SECCOMP_INCLUDE_DIR seccomp.h)
 find_library(PIDDM_SECCOMP_LIBRARY NAMES libseccomp.a seccomp)
-mark_as_advanced(PIDDM_HDF5_INCLUDE_DIR PIDDM_HDF5_LIBRARY PIDDM_HDF5_STATIC PIDDM_SZ_STATIC PIDDM_AEC_STATIC PIDDM_SECCOMP_INCLUDE_DIR
-  PIDDM_SECCOMP_LIBRARY)
+mark_as_advanced(PIDDM_HDF5_INCLUDE_DIR PIDDM_HDF5_LIBRARY PIDDM_HDF5_STATIC PIDDM_SZ_STATIC PIDDM_AEC_STATIC
+  PIDDM_SECCOMP_INCLUDE_DIR PIDDM_SECCOMP_LIBRARY)
 
 set(PIDDM_HDF5_LIBRARIES ${PIDDM_HDF5_LIBRARY})
 if(PIDDM_HDF5_INCLUDE_DIR AND PIDDM_HDF5_STATIC AND PIDDM_SZ_STATIC AND PIDDM_AEC_STATIC)

@@ -1,5 +1,5 @@
-# piddm_library(core SOURCES a.cpp b.cpp LINK ops): the static library piddm_core from piddm/core. GLUE: compiled at -O1,
-# its time is spent in others.
+# piddm_library(core SOURCES a.cpp b.cpp LINK ops): the static library piddm_core from piddm/core. GLUE: compiled at
+# -O1, its time is spent in others.
 function(piddm_library name)
   cmake_parse_arguments(ARG "GLUE" "" "SOURCES;LINK" ${ARGN})
   set(target piddm_${name})
@@ -11,7 +11,8 @@ function(piddm_library name)
   add_library(piddm::${name} ALIAS ${target})
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
   target_include_directories(${target} PUBLIC
-    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated> $<INSTALL_INTERFACE:include>)
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>
+    $<INSTALL_INTERFACE:include>)
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_link_libraries(${target} PUBLIC piddm::torch PRIVATE $<BUILD_INTERFACE:piddm${level}_options>)
   foreach(dep IN LISTS ARG_LINK)

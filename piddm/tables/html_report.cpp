@@ -51,7 +51,8 @@ summary { cursor: pointer; color: var(--faint); font-size: .9rem; }
 pre { overflow: auto; max-height: 30rem; padding: .8rem; background: var(--shade); border-radius: 4px; }
 @media (min-width: 64rem) {
   body { display: grid; grid-template-columns: 17rem minmax(0, 1fr); }
-  nav { position: sticky; top: 0; height: 100vh; overflow-y: auto; border-bottom: 0; border-right: 1px solid var(--rule); }
+  nav { position: sticky; top: 0; height: 100vh; overflow-y: auto; border-bottom: 0;
+        border-right: 1px solid var(--rule); }
   main { padding: 1rem 2.2rem; }
 }
 @media print { nav { display: none; } body { display: block; } }

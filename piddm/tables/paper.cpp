@@ -17,8 +17,9 @@ std::string both_doubts(const std::string& a, const std::string& b) {
   return a.empty() || b.empty() ? a + b : a + "; " + b;
 }
 
-/// A block is a piece of a table as the paper prints it: labels and metrics, of which a list holds one value per row and
-/// anything else holds for all rows. Its "doubtful" has remarks under a method, a setting, or "*" for all of its rows.
+/// A block is a piece of a table as the paper prints it: labels and metrics, of which a list holds one value per row
+/// and anything else holds for all rows. Its "doubtful" has remarks under a method, a setting, or "*" for all of its
+/// rows.
 void append_rows(std::vector<LabelledPaperRow>& rows, const json& block) {
   size_t count = 0;
   for (const auto& [key, value] : block.items())

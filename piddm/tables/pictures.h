@@ -17,8 +17,8 @@ namespace piddm {
 void draw_generation(Workbench& bench, const std::vector<Entry>& entries, const Report& report,
                      const std::filesystem::path& out);
 
-/// error.{png,svg}: every method, a group of bars per task and channel that is asked for. TASK-PDE.png: what is known and
-/// true of one case, and every method's answer and error.
+/// error.{png,svg}: every method, a group of bars per task and channel that is asked for. TASK-PDE.png: what is known
+/// and true of one case, and every method's answer and error.
 void draw_tasks(Workbench& bench, const std::vector<Entry>& entries, const Report& report,
                 const std::filesystem::path& out);
 
@@ -35,8 +35,8 @@ void draw_ablation(Workbench& bench, const std::vector<Entry>& entries, const Re
 void draw_forward(Workbench& bench, const std::vector<Entry>& entries, const Report& report,
                   const std::filesystem::path& out);
 
-/// pareto-generate.{png,svg}: solution_error against seconds per sample; pareto-forward: mse_u against them. One labelled
-/// point per entry.
+/// pareto-generate.{png,svg}: solution_error against seconds per sample; pareto-forward: mse_u against them. One
+/// labelled point per entry.
 void draw_pareto(Workbench& bench, const std::vector<Entry>& entries, const Report& report,
                  const std::filesystem::path& out);
 

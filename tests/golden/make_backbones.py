@@ -1,4 +1,5 @@
-"""U-Net, auto-encoder, factorised FNO and MLP in float64, from explicit formulas: backbone_NAME.safetensors for tests/model.
+"""U-Net, auto-encoder, factorised FNO and MLP in float64, from explicit formulas: backbone_NAME.safetensors for
+tests/model.
 
     python3 make_backbones.py
 """
@@ -54,7 +55,8 @@ def linear(w, name, x, out):
 
 
 def embedding(w, t, o):
-    return silu(linear(w, "time2", silu(linear(w, "time1", encoding(t, o["time_features"]), 4 * o["width"])), 4 * o["width"]))
+    hidden = silu(linear(w, "time1", encoding(t, o["time_features"]), 4 * o["width"]))
+    return silu(linear(w, "time2", hidden, 4 * o["width"]))
 
 
 def block(w, name, x, e, out, o):
@@ -135,7 +137,8 @@ def gelu(x):
 
 def pointwise(w, name, x, hidden, out):
     def one_by_one(part, value, width):
-        return torch.einsum("oi,bihw->bohw", w(f"{name}{part}_weight", width, value.shape[1]), value) + w(f"{name}{part}_bias", width)[:, None, None]
+        product = torch.einsum("oi,bihw->bohw", w(f"{name}{part}_weight", width, value.shape[1]), value)
+        return product + w(f"{name}{part}_bias", width)[:, None, None]
 
     return one_by_one(2, gelu(one_by_one(1, x, hidden)), out)
 
@@ -160,7 +163,8 @@ def ffno(w, x, t, o):
     time = encoding(t, o["time_features"])[:, :, None, None].expand(batch, o["time_features"], height, width)
     h = pointwise(w, "lift", torch.cat([x, coordinates, time], 1), o["lifting"], o["width"])
     for i in range(o["layers"]):
-        k = spectral(w, f"layers_{i}_along_x", h, o["modes"][0], 2) + spectral(w, f"layers_{i}_along_y", h, o["modes"][1], 3)
+        k = spectral(w, f"layers_{i}_along_x", h, o["modes"][0], 2)
+        k = k + spectral(w, f"layers_{i}_along_y", h, o["modes"][1], 3)
         h = h + pointwise(w, f"layers_{i}_", k, o["hidden"], o["width"])
     return pointwise(w, "project", h, o["projection"], CHANNELS)
 
@@ -175,10 +179,13 @@ def mlp(w, x, t, o):
 
 
 NETWORKS = {  # sizes as in tests/model/backbone_test.cpp
-    "unet": (unet, {"width": 4, "multipliers": (1, 2, 3), "blocks": 1, "attention": 2, "head_width": 4, "groups": 2, "time_features": 8},
+    "unet": (unet, {"width": 4, "multipliers": (1, 2, 3), "blocks": 1, "attention": 2, "head_width": 4, "groups": 2,
+                    "time_features": 8},
              ((8, 8), (9, 7))),
-    "autoencoder": (autoencoder, {"width": 4, "multipliers": (1, 2, 3), "blocks": 2, "groups": 2, "time_features": 8}, ((8, 8), (9, 7))),
-    "ffno": (ffno, {"modes": (6, 4), "width": 5, "layers": 3, "hidden": 7, "lifting": 8, "projection": 6, "time_features": 8},
+    "autoencoder": (autoencoder, {"width": 4, "multipliers": (1, 2, 3), "blocks": 2, "groups": 2, "time_features": 8},
+                    ((8, 8), (9, 7))),
+    "ffno": (ffno, {"modes": (6, 4), "width": 5, "layers": 3, "hidden": 7, "lifting": 8, "projection": 6,
+                    "time_features": 8},
              ((12, 10), (9, 7), (4, 3))),
     "mlp": (mlp, {"width": 9, "layers": 2}, ((4, 3),)),
 }

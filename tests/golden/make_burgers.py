@@ -1,6 +1,8 @@
-"""Burgers' equation by the Cole-Hopf formula, integrated by quadrature in x (numpy only; no Fourier transform, no time stepping).
+"""Burgers' equation by the Cole-Hopf formula, integrated by quadrature in x (numpy only; no Fourier transform, no time
+stepping).
 
-    u(x,t) = int (x-y)/t q(y) G(x-y,t) dy / int q(y) G(x-y,t) dy,   q = exp(-1/(2 nu) int_0^y a),   G = exp(-(x-y)^2/(4 nu t))
+    u(x,t) = int (x-y)/t q(y) G(x-y,t) dy / int q(y) G(x-y,t) dy,
+    q = exp(-1/(2 nu) int_0^y a),   G = exp(-(x-y)^2/(4 nu t))
 
 Writes burgers_16.txt: a at x_j = j/16 (16 numbers), then u(x_j, t_n), t_n = n/15, row by row; one number a line.
 """

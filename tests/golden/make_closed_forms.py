@@ -1,8 +1,9 @@
 """Closed-form solutions and discrete residuals of Stokes, Heat, PME and Stefan by numpy and scipy: closed_forms.npz.
 
-For each PDE P on an N x N grid: P.scalar [S], P.field [S,N,N] (the exact solution), P.noisy [S,N,N] (the field with noise and, for Stefan and
-PME, negative values), P.noisy_scalar [S,N,N] (a channel that is not constant), and of the noisy sample, point by point with plain loops:
-P.interior, P.boundary, P.smooth. stefan.u_star and stefan.z hold the front's root over its whole range.
+For each PDE P on an N x N grid: P.scalar [S], P.field [S,N,N] (the exact solution), P.noisy [S,N,N] (the field with
+noise and, for Stefan and PME, negative values), P.noisy_scalar [S,N,N] (a channel that is not constant), and of the
+noisy sample, point by point with plain loops: P.interior, P.boundary, P.smooth. stefan.u_star and stefan.z hold the
+front's root over its whole range.
 """
 import pathlib
 
@@ -15,7 +16,8 @@ SCALARS = {"stokes": [2.0, 4.7, 8.0], "heat": [0.0, 1.3, 3.1], "pme": [1.0, 2.5,
 
 
 def stefan_root(u_star):
-    return brentq(lambda z: u_star * erf(z) * z * np.exp(z * z) - (1 - u_star) / np.sqrt(np.pi), 0, 10, xtol=1e-300, rtol=1e-15)
+    return brentq(lambda z: u_star * erf(z) * z * np.exp(z * z) - (1 - u_star) / np.sqrt(np.pi), 0, 10,
+                  xtol=1e-300, rtol=1e-15)
 
 
 def nodes(name):

@@ -1,4 +1,5 @@
-"""Files of other implementations for tests/core: NPY and NPZ by numpy, safetensors by the few lines below, and archives that must be refused.
+"""Files of other implementations for tests/files: NPY and NPZ by numpy, safetensors by the few lines below, and
+archives that must be refused.
 
     python3 make_core_formats.py               writes core_formats/
     python3 make_core_formats.py check FOLDER  reads what the tests wrote there; exit status 0 if all is as expected
@@ -13,7 +14,8 @@ import zipfile
 
 import numpy as np
 
-TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "|i1", "U8": "|u1", "BOOL": "|b1"}
+TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "|i1",
+         "U8": "|u1", "BOOL": "|b1"}
 
 
 def array(descr):
@@ -46,7 +48,8 @@ def read_safetensors(path):
     (n,) = struct.unpack("<Q", raw[:8])
     header = json.loads(raw[8:8 + n])
     header.pop("__metadata__", None)
-    return {k: (v["dtype"], v["shape"], raw[8 + n + v["data_offsets"][0]:8 + n + v["data_offsets"][1]]) for k, v in header.items()}
+    return {k: (v["dtype"], v["shape"], raw[8 + n + v["data_offsets"][0]:8 + n + v["data_offsets"][1]])
+            for k, v in header.items()}
 
 
 def all_types():

@@ -1,4 +1,5 @@
-"""Reference solutions of the discrete Darcy problem, assembled face by face as a dense matrix and solved directly (numpy only).
+"""Reference solutions of the discrete Darcy problem, assembled face by face as a dense matrix and solved directly
+(numpy only).
 
 Writes darcy_12.txt: for each case, N*N coefficients and N*N solution values, one number a line, row by row.
 Case 0: a in {3,12}; case 1: a continuous and rough, in (0.2, 20).
@@ -29,7 +30,8 @@ def solve(a):
 
 def main():
     rng = np.random.default_rng(7)
-    cases = [np.where(rng.standard_normal((N, N)) >= 0, 12.0, 3.0), np.exp(rng.uniform(np.log(0.2), np.log(20.0), (N, N)))]
+    cases = [np.where(rng.standard_normal((N, N)) >= 0, 12.0, 3.0),
+             np.exp(rng.uniform(np.log(0.2), np.log(20.0), (N, N)))]
     lines = [f"{value:.17g}" for a in cases for field in (a, solve(a)) for value in field.ravel()]
     (pathlib.Path(__file__).parent / "darcy_12.txt").write_text("\n".join(lines) + "\n")
 

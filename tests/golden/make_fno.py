@@ -1,4 +1,5 @@
-"""The FNO by full complex FFTs and 1x1 convolutions over all concatenated channels, in float64: fno.safetensors for tests/model.
+"""The FNO by full complex FFTs and 1x1 convolutions over all concatenated channels, in float64: fno.safetensors for
+tests/model.
 
     python3 make_fno.py
 """

@@ -1,6 +1,8 @@
-"""Minima found by scipy's L-BFGS-B, for tests/numerics/lbfgs_test.cpp: python3 make_lbfgs.py > lbfgs.json (needs scipy).
+"""Minima found by scipy's L-BFGS-B, for tests/numerics/lbfgs_test.cpp: python3 make_lbfgs.py > lbfgs.json (needs
+scipy).
 
-logcosh: f(x) = sum_i log cosh((A x)_i - b_i) + 0.005 |x|^2, A_ij = sin(1 + i j), b_i = 3 cos(i), i < 30, j < 12, started at x_j = (-1)^j k, k = 1..4.
+logcosh: f(x) = sum_i log cosh((A x)_i - b_i) + 0.005 |x|^2, A_ij = sin(1 + i j), b_i = 3 cos(i), i < 30, j < 12,
+started at x_j = (-1)^j k, k = 1..4.
 rosenbrock: sum_i 100 (x_{i+1} - x_i^2)^2 + (1 - x_i)^2 in 20 dimensions, started at x_j = cos(j + k), k = 1..4.
 """
 import json

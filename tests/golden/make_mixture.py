@@ -1,4 +1,5 @@
-"""Writes mixture.json: schedules, scores and posterior means of Gaussian mixtures from dense linear algebra (numpy, scipy), and W1 distances.
+"""Writes mixture.json: schedules, scores and posterior means of Gaussian mixtures from dense linear algebra (numpy,
+scipy), and W1 distances.
 
 Usage: python3 make_mixture.py
 """
@@ -31,7 +32,8 @@ def derivatives(name, t):
 def mixtures():
     rng = np.random.default_rng(7)
     factor = rng.normal(size=(3, 3, 3))
-    full = [dict(weight=w, mean=m, covariance=f @ f.T) for w, m, f in zip([0.2, 0.5, 0.3], rng.normal(size=(3, 3)), factor)]
+    full = [dict(weight=w, mean=m, covariance=f @ f.T)
+            for w, m, f in zip([0.2, 0.5, 0.3], rng.normal(size=(3, 3)), factor)]
     plane = rng.normal(size=(3, 2))
     degenerate = [
         dict(weight=0.6, mean=np.array([1.0, 0.0, -1.0]), covariance=np.zeros((3, 3))),

@@ -17,4 +17,5 @@ for model in teacher student; do
   cp "$work/$model/model/"* "$out/$model/"
   "$piddm" generate "$work/$model" --n 2 "${options[@]}" --out "$out/$model/samples.npz"
 done
-"$piddm" solve "$work/student" --task inverse --observe "$out/truth.npz" "${options[@]}" --out "$out/student/inverse.npz"
+"$piddm" solve "$work/student" --task inverse --observe "$out/truth.npz" "${options[@]}" \
+  --out "$out/student/inverse.npz"

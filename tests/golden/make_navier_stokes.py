@@ -1,13 +1,16 @@
-"""A forced flow on the torus, advective form with full complex transforms and the classical Runge-Kutta method (numpy only).
+"""A forced flow on the torus, advective form with full complex transforms and the classical Runge-Kutta method (numpy
+only).
 
-Writes navier_stokes_16.txt: phi, then w0 and w(1) at (i/16, j/16), row by row; one number a line. Computed on 64 x 64 points in 400 steps.
+Writes navier_stokes_16.txt: phi, then w0 and w(1) at (i/16, j/16), row by row; one number a line. Computed on
+64 x 64 points in 400 steps.
 """
 import pathlib
 
 import numpy as np
 
 N, FINE, NU, PHI, STEPS = 16, 64, 1e-3, 0.7, 400
-WAVES = [(1, 0, 0.4, -0.2), (0, 1, -0.3, 0.25), (1, 2, 0.2, 0.15), (3, -1, -0.1, 0.2), (2, 2, 0.15, 0.05), (-4, 5, 0.03, -0.05)]
+WAVES = [(1, 0, 0.4, -0.2), (0, 1, -0.3, 0.25), (1, 2, 0.2, 0.15), (3, -1, -0.1, 0.2), (2, 2, 0.15, 0.05),
+         (-4, 5, 0.03, -0.05)]
 
 
 def main():

@@ -1,4 +1,5 @@
-"""Reference solutions of the discrete Poisson and Helmholtz problems, assembled as sparse matrices and solved directly (scipy).
+"""Reference solutions of the discrete Poisson and Helmholtz problems, assembled as sparse matrices and solved directly
+(scipy).
 
 Writes poisson_17.txt: for each case, N*N values of a and N*N values of u, one number a line, row by row.
 Cases: k = 0 (Poisson), 1 and 12.5 (beyond the lowest eigenvalues).
@@ -18,7 +19,8 @@ def solve(a, k):
     h = 1.0 / (N - 1)
     second = sparse.diags([1.0, -2.0, 1.0], [-1, 0, 1], shape=(N, N)) / h**2
     identity = sparse.identity(N)
-    matrix = sparse.lil_matrix(sparse.kron(second, identity) + sparse.kron(identity, second) + k**2 * sparse.identity(N * N))
+    laplacian = sparse.kron(second, identity) + sparse.kron(identity, second)
+    matrix = sparse.lil_matrix(laplacian + k**2 * sparse.identity(N * N))
     right = a.ravel().copy()
     for i in range(N):
         for j in range(N):

@@ -1,7 +1,8 @@
-"""ECI, DiffusionPDE and D-Flow on a tiny network in plain PyTorch, for tests/solve_samplers/samplers_test.cpp: python3 make_samplers.py (needs torch, numpy).
+"""ECI, DiffusionPDE and D-Flow on a tiny network in plain PyTorch, for tests/solve/methods/samplers_test.cpp:
+python3 make_samplers.py (needs torch, numpy).
 
-Poisson on 16x16 nodes, u = 0.5 z_u, a = 1 + 2 z_a; v(z, t) = W2 tanh(W1 z + b1 + c t) + b2 + 0.3 z with 3x3 convolutions, float64; linear
-process. Written from the formulas: nothing here is shared with the library.
+Poisson on 16x16 nodes, u = 0.5 z_u, a = 1 + 2 z_a; v(z, t) = W2 tanh(W1 z + b1 + c t) + b2 + 0.3 z with 3x3
+convolutions, float64; linear process. Written from the formulas: nothing here is shared with the library.
 """
 import pathlib
 

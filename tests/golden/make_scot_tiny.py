@@ -3,7 +3,8 @@
 
 usage: make_scot_tiny.py REFERENCE   (the folder scot-tiny of the reference run, see scot-tiny/README.md)
 
-The checkpoint keeps the weights of embedding and encoder and is split into shards with an index, as large published ones are."""
+The checkpoint keeps the weights of embedding and encoder and is split into shards with an index, as large published
+ones are."""
 
 import json
 import pathlib
@@ -51,7 +52,8 @@ def main():
     OUT.mkdir(exist_ok=True)
     shutil.copyfile(reference / "config.json", OUT / "config.json")
     shutil.copyfile(reference / "expected.json", OUT / "expected.json")
-    weights = {k: v for k, v in read(reference / "model.safetensors").items() if k.startswith(("embeddings.", "encoder."))}
+    weights = {k: v for k, v in read(reference / "model.safetensors").items()
+               if k.startswith(("embeddings.", "encoder."))}
     shards = list(parts(weights))
     index = {}
     for i, shard in enumerate(shards):
@@ -59,7 +61,8 @@ def main():
         write(OUT / name, shard)
         index.update({tensor: name for tensor in shard})
     (OUT / "model.safetensors.index.json").write_text(json.dumps({"metadata": {}, "weight_map": index}, indent=0))
-    skip = ("t0.dec", "t0.skip", "t0.output", "t0.enc.stage0.block0", "t0.enc.stage0.down", "t1.output", "cln.", "fpd4d.a", "fpd4d.b")
+    skip = ("t0.dec", "t0.skip", "t0.output", "t0.enc.stage0.block0", "t0.enc.stage0.down", "t1.output", "cln.",
+            "fpd4d.a", "fpd4d.b")
     keep = ("fpd4d.a.feature", "fpd4d.b.feature")
     golden = {k: v for k, v in read(reference / "golden.safetensors").items() if k in keep or not k.startswith(skip)}
     for i, part in enumerate(parts(golden)):

@@ -1,5 +1,5 @@
-// Models that version 0.1.0 trained (tests/golden/make_models.sh) load and give what they gave then. On one machine that
-// is to the bit; kernels for other processors sum in another order, so the bound here is that of float32 sums.
+// Models that version 0.1.0 trained (tests/golden/make_models.sh) load and give what they gave then. On one machine
+// that is to the bit; kernels for other processors sum in another order, so the bound here is that of float32 sums.
 
 #include "piddm/data/dataset.h"
 #include "piddm/solve/methods/registry.h"
