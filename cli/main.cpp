@@ -100,7 +100,10 @@ void Context::print(const json& object, const std::string& text) const {
 
 CLI::App* add_command(CLI::App& app, Context& context, const std::string& name, const std::string& description) {
   auto* command = app.add_subcommand(name, description);
-  command->add_option("--seed", context.seed, "seed of every random number")->capture_default_str()->group("Common");
+  command->add_option("--seed", context.seed, "seed of every random number")
+      ->check([](const std::string& seed) { return seed.starts_with('-') ? "must not be negative, got " + seed : ""; })
+      ->capture_default_str()
+      ->group("Common");
   command->add_option("--device", context.device_name, "auto, cpu, cuda or cuda:N")
       ->capture_default_str()
       ->group("Common");

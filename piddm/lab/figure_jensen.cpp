@@ -25,13 +25,13 @@ constexpr int64_t kTimes = 50;     // at which velocities are compared
 const std::vector<double> kWeights = {0, 3.5e-4, 3.5e-3, 0.035, 0.35};  // per step, compared in the table
 
 struct Options {
-  int64_t seed = 0;
+  uint64_t seed = 0;
   int64_t samples = 2000;
   int64_t steps = 100;
 
   template <class V>
   void fields(V&& f) {
-    f("seed", seed, at_least(0), "seed of every random number");
+    f("seed", seed, "seed of every random number");
     f("samples", samples, at_least(2), "samples per process and weight, half of them for each z; an even number");
     f("steps", steps, at_least(1), "Euler steps");
   }
@@ -185,14 +185,13 @@ class GuidanceBench {
   }
 
   Tensor gaussian(Stream stream, int64_t block) const {
-    return normal(static_cast<uint64_t>(o_.seed), stream, block * o_.samples, o_.samples, {2, 1, 1}, torch::kFloat64)
-        .to(device_);
+    return normal(o_.seed, stream, block * o_.samples, o_.samples, {2, 1, 1}, torch::kFloat64).to(device_);
   }
 
   Tensor true_samples() const {
     const int64_t half = o_.samples / 2;
     const auto draw = [&](int64_t k) {
-      return law_.component(k).sample(static_cast<uint64_t>(o_.seed), Stream::coefficients, k * half, half);
+      return law_.component(k).sample(o_.seed, Stream::coefficients, k * half, half);
     };
     return torch::cat({draw(0), draw(1)}).to(device_);
   }
@@ -303,7 +302,7 @@ json run(const json& settings, const fs::path& out, torch::Device device) {
   write_curves(outcomes, out / "velocity-errors.csv");
   draw(outcomes, out);
   const auto free = two_lines().component(1).marginal(vector(1, 0));
-  const double floor = wasserstein_floor(free, o.samples, static_cast<uint64_t>(o.seed));
+  const double floor = wasserstein_floor(free, o.samples, o.seed);
   return {{"processes", processes}, {"floor", json{{"w1_free", floor}}}};
 }
 

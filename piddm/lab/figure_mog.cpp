@@ -25,7 +25,7 @@ constexpr double kLambdaTrain = 1, kLambdaInfer = 1;  // weights of F in the dis
 const MlpOptions kStudent = {.time = false};
 
 struct Options {
-  int64_t seed = 0;
+  uint64_t seed = 0;
   int64_t samples = 4000;
   int64_t steps = 1000;
   int64_t pairs = 50000;
@@ -33,7 +33,7 @@ struct Options {
 
   template <class V>
   void fields(V&& f) {
-    f("seed", seed, at_least(0), "seed of every random number");
+    f("seed", seed, "seed of every random number");
     f("samples", samples, at_least(2), "samples of each method");
     f("steps", steps, at_least(1), "Euler steps of DPS and ECI");
     f("pairs", pairs, at_least(1), "noise-data pairs");
@@ -124,7 +124,7 @@ class Mog {
       read_fields(entry, rows_.emplace_back());
     samples_ = read_safetensors(step.folder / "samples.safetensors").tensors;
     draw();
-    const auto seed = static_cast<uint64_t>(o_.seed);
+    const auto seed = o_.seed;
     return {{"rows", rows_json()},
             {"law", {{"std_difference", std::sqrt(difference_.covariances()[0].item<double>())}}},
             {"floor",
@@ -146,7 +146,7 @@ class Mog {
   }
 
   Tensor noise(Stream stream, int64_t n) const {
-    return normal(static_cast<uint64_t>(o_.seed), stream, 0, n, {2, 1, 1}, torch::kFloat64).to(device_);
+    return normal(o_.seed, stream, 0, n, {2, 1, 1}, torch::kFloat64).to(device_);
   }
 
   Tensor teacher(const Tensor& e, int64_t steps, double t_end = 0) {
@@ -176,10 +176,10 @@ class Mog {
                            {"threads", at::get_num_threads()}};
     return recipe_.step("mog student " + name, settings, {pairs}, [&](const fs::path& folder) {
       const auto data = read_safetensors(pairs.folder / "pairs.safetensors").tensors;
-      Mlp student(kStudent, static_cast<uint64_t>(o_.seed));
+      Mlp student(kStudent, o_.seed);
       student.to(device_);
       ToyDistillation objective(student, data.at("latents").to(device_), data.at("targets").to(device_), constraint,
-                                lambda, o_.train().batch, static_cast<uint64_t>(o_.seed));
+                                lambda, o_.train().batch, o_.seed);
       distill_toy(student, objective, o_.train(), folder / "run", "student " + name);
       write_safetensors(folder / "student.safetensors", weights_of(student));
     });
@@ -210,9 +210,7 @@ class Mog {
   }
 
   void sample_rivals() {
-    add("law", network_, [&](const Tensor&) {
-      return law_.sample(static_cast<uint64_t>(o_.seed), Stream::coefficients, 0, o_.samples);
-    });
+    add("law", network_, [&](const Tensor&) { return law_.sample(o_.seed, Stream::coefficients, 0, o_.samples); });
     for (const auto& [steps, t_end] :
          std::vector<std::pair<int64_t, double>>{{kTeacherSteps, 0.0}, {o_.steps, 0.0}, {o_.steps, 1e-3}})
       add(fmt::format("teacher, {} steps{}", steps, t_end > 0 ? " to 1e-3" : ""), network_,
@@ -222,9 +220,8 @@ class Mog {
     add_guided("dps per step", GuidanceUnit::per_step, 0);
     add_guided("dps per step to 1e-3", GuidanceUnit::per_step, 1e-3);
     for (const auto mode : {ToyEciNoise::fixed, ToyEciNoise::resample, ToyEciNoise::ddim})
-      add("eci " + enum_names(mode).at(static_cast<size_t>(mode)), network_, [&](const Tensor& e) {
-        return sample_eci(network_, *process_, on_diagonal, mode, o_.steps, e, static_cast<uint64_t>(o_.seed));
-      });
+      add("eci " + enum_names(mode).at(static_cast<size_t>(mode)), network_,
+          [&](const Tensor& e) { return sample_eci(network_, *process_, on_diagonal, mode, o_.steps, e, o_.seed); });
   }
 
   void sample_students(const StepResult& plain, const StepResult& physical) {

@@ -28,13 +28,13 @@ constexpr double kLearned = 100;      // gradient steps of the teacher that is d
 constexpr int64_t kEulerSteps = 100;  // of the teachers
 
 struct Options {
-  int64_t seed = 0;
+  uint64_t seed = 0;
   int64_t iterations = 10000;
   int64_t pairs = 20000;
 
   template <class V>
   void fields(V&& f) {
-    f("seed", seed, at_least(0), "seed of every random number");
+    f("seed", seed, "seed of every random number");
     f("iterations", iterations, at_least(1), "gradient steps of the learned score");
     f("pairs", pairs, at_least(2), "noise-data pairs; as many again check the formula");
   }
@@ -131,8 +131,8 @@ Tensor row(const std::vector<double>& values) { return torch::tensor(values, tor
 
 /// Second moments of the training data, [d].
 Tensor empirical_variances(const Options& o) {
-  const auto z = normal(static_cast<uint64_t>(o.seed), Stream::coefficients, 0, kData,
-                        {static_cast<int64_t>(kEigenvalues.size())}, torch::kFloat64);
+  const auto z =
+      normal(o.seed, Stream::coefficients, 0, kData, {static_cast<int64_t>(kEigenvalues.size())}, torch::kFloat64);
   return (z.square() * row(kEigenvalues)).mean(0);
 }
 
@@ -193,7 +193,7 @@ std::vector<GuidedScore> guide_scores(const Options& o) {
                       .optimum = optimum,
                       .theta = theta,
                       .corrected = corrected(theta),
-                      .measured = measured_guidance(theta, alpha, sigma2, gamma, static_cast<uint64_t>(o.seed)),
+                      .measured = measured_guidance(theta, alpha, sigma2, gamma, o.seed),
                       .printed = printed(theta),
                       .corrected_at_optimum = corrected(optimum),
                       .printed_at_optimum = printed(optimum)});
@@ -210,7 +210,7 @@ using Teacher = std::function<TeacherPairs(int64_t first, int64_t n)>;
 
 TeacherPairs integrate_pairs(const Options& o, const VelocityField& v, double t_end, int64_t d, int64_t first,
                              int64_t n) {
-  const auto e = normal(static_cast<uint64_t>(o.seed), Stream::pairs, first, n, {d, 1, 1}, torch::kFloat64);
+  const auto e = normal(o.seed, Stream::pairs, first, n, {d, 1, 1}, torch::kFloat64);
   return {e.flatten(1), integrate_euler(v, e, kEulerSteps, t_end).flatten(1)};
 }
 

@@ -261,7 +261,7 @@ void Workbench::compute(const Entry& entry, const Trained& trained, const fs::pa
   TensorMap kept;
   json metrics = entry.task == Task::generate ? generated(entry, model, kept) : solved(entry, model, kept);
   if (model.training.seconds > 0) metrics[metric::kTrainingSeconds] = model.training.seconds;
-  for (auto& [name, x] : kept) x = x.narrow(0, 0, std::min(kKept, x.size(0))).to(torch::kFloat32).contiguous();
+  for (auto& [name, x] : kept) x = x.narrow(0, 0, std::min(kKept, x.size(0))).contiguous();
   write_safetensors(folder / "kept.safetensors", kept);
   write_file_atomically(folder / "metrics.json", metrics.dump(2) + "\n");
 }

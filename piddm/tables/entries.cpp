@@ -35,9 +35,10 @@ double baseline_lambda(const Experiment& experiment) {
 /// PDEs (above 2 a step overshoots) and samples diverge.
 json physics_options(const Experiment& experiment, const std::string& method) {
   const auto& loss = experiment.distill.loss;
-  const double boundary = loss.lambda > 0 ? loss.boundary / loss.lambda : 0;
-  if (method == "diffusionpde") return {{"eta", experiment.solve.refine.step / 10}, {"boundary", boundary}};
-  if (method == "dflow") return {{"lambda", baseline_lambda(experiment)}, {"boundary", boundary}};
+  const double share = loss.lambda > 0 ? loss.boundary / loss.lambda : 0;
+  const double eta = experiment.solve.refine.step / 10, lambda = baseline_lambda(experiment);
+  if (method == "diffusionpde") return {{"eta", eta}, {"boundary", share * eta}};
+  if (method == "dflow") return {{"lambda", lambda}, {"boundary", share * lambda}};
   return json::object();
 }
 

@@ -26,7 +26,8 @@ DflowOptions DflowMethod::matched(DflowOptions options) {
 
 Tensor DflowMethod::loss(const Tensor& z, const Target& known) const {
   const auto mixed = options_.hard ? known.mixed(z) : z;
-  const auto residual = options_.lambda * residual_norm(model_, mixed, options_.boundary);
+  const double beside = options_.lambda > 0 ? options_.boundary / options_.lambda : 0;
+  const auto residual = options_.lambda * residual_norm(model_, mixed, beside);
   return known.empty() ? residual : known.misfit(z) + residual;
 }
 

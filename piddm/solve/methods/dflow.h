@@ -30,7 +30,7 @@ struct DflowOptions {
     step_fields(f, steps, spacing);
     f("task", task, "optimisation of the noise; an iteration is one trajectory");
     f("lambda", lambda, "weight of the residual; negative: lambda_train of the model's experiment");
-    f("boundary", boundary, at_least(0), "weight of boundary and initial conditions beside lambda");
+    f("boundary", boundary, at_least(0), "weight of boundary and initial conditions; none where lambda is 0");
     f("hard", hard, "tasks: replace observed entries in the sample");
     f("segment", segment, at_least(0), "steps whose graph is kept at a time, the others are computed again; 0: all");
   }

@@ -33,7 +33,7 @@ class Guided {
     Tensor total = torch::zeros({clean.size(0)}, clean.options().requires_grad(false));
     if (const double weight = zeta(i); weight > 0) total = total + weight * data(clean);
     if (const double weight = eta(i); weight > 0) {
-      const auto square = residual_norm(model_, clean, options_.boundary);
+      const auto square = residual_norm(model_, clean, options_.boundary / weight);
       total = total + weight * (options_.pde_penalty == Penalty::norm ? (square + kTiny).sqrt() : square);
     }
     return total;

@@ -36,7 +36,7 @@ struct GuidanceOptions {
     step_fields(f, steps, spacing);
     f("zeta", zeta, at_least(0), "weight of the observations");
     f("eta", eta, "weight of the PDE residual; negative: lambda_train of the model's experiment");
-    f("boundary", boundary, at_least(0), "weight of boundary and initial conditions beside eta");
+    f("boundary", boundary, at_least(0), "weight of boundary and initial conditions; none where eta is 0");
     f("data_penalty", data_penalty, "misfit by its norm, or its mean square");
     f("pde_penalty", pde_penalty, "residual by its mean square, or the root of it (norm)");
     f("switch_at", switch_at, between(0, 1), "share of the steps before the PDE term sets in; upstream 0.8");
