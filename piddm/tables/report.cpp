@@ -16,11 +16,11 @@ json row_json(const Row& row) {
   if (!row.result.done()) {
     out.update(to_json(row.result));
   } else {
-    auto& metrics = out["metrics"] = row.result.scores;
-    if (const auto intervals = metrics.find(kIntervals); intervals != metrics.end()) {
-      out[kIntervals] = *intervals;
-      metrics.erase(kIntervals);
-    }
+    json metrics = row.result.scores;
+    const json intervals = metrics.value(kIntervals, json());
+    metrics.erase(kIntervals);
+    out["metrics"] = metrics;
+    if (!intervals.is_null()) out[kIntervals] = intervals;
     if (!row.deviation.values.empty()) out["deviation"] = row.deviation;
   }
   out["paper"] = nullptr;
