@@ -18,6 +18,7 @@
 #include <functional>
 #include <vector>
 
+#include "piddm/core/error.h"
 #include "piddm/core/tensor.h"
 
 namespace piddm {
