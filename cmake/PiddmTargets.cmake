@@ -50,9 +50,10 @@ function(piddm_group target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 endfunction()
 
-# piddm_test(core SOURCES a_test.cpp LINK core): the GoogleTest program test_core, one ctest entry.
+# piddm_test(core SOURCES a_test.cpp LINK core): the GoogleTest program test_core, one ctest entry. SHARDS 2: two entries with
+# half of the tests each, for a program that takes long.
 function(piddm_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "SHARDS" "SOURCES;LINK" ${ARGN})
   add_executable(test_${name} ${ARG_SOURCES})
   target_link_libraries(test_${name} PRIVATE piddm_light_options piddm_testing)
   foreach(dep IN LISTS ARG_LINK)
@@ -61,7 +62,17 @@ function(piddm_test name)
   target_compile_definitions(test_${name} PRIVATE PIDDM_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/golden")
   target_precompile_headers(test_${name} REUSE_FROM piddm_test_pch)
   piddm_group(test_${name})
-  add_test(NAME ${name} COMMAND test_${name})
   # Waiting threads sleep, so that a busy machine is not slower by factors.
-  set_tests_properties(${name} PROPERTIES ENVIRONMENT GOMP_SPINCOUNT=3000)
+  set(environment GOMP_SPINCOUNT=3000)
+  if(NOT ARG_SHARDS)
+    add_test(NAME ${name} COMMAND test_${name})
+    set_tests_properties(${name} PROPERTIES ENVIRONMENT "${environment}")
+    return()
+  endif()
+  math(EXPR last "${ARG_SHARDS} - 1")
+  foreach(shard RANGE ${last})
+    add_test(NAME ${name}_${shard} COMMAND test_${name})
+    set_tests_properties(${name}_${shard} PROPERTIES
+      ENVIRONMENT "${environment};GTEST_TOTAL_SHARDS=${ARG_SHARDS};GTEST_SHARD_INDEX=${shard}")
+  endforeach()
 endfunction()
