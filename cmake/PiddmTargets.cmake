@@ -50,8 +50,8 @@ function(piddm_group target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 endfunction()
 
-# piddm_test(core SOURCES a_test.cpp LINK core): the GoogleTest program test_core, one ctest entry. SHARDS 2: two entries with
-# half of the tests each, for a program that takes long.
+# piddm_test(core SOURCES a_test.cpp LINK core): the GoogleTest program test_core, one ctest entry. SHARDS 2: two
+# entries with half of the tests each, for a program that takes long.
 function(piddm_test name)
   cmake_parse_arguments(ARG "" "SHARDS" "SOURCES;LINK" ${ARGN})
   add_executable(test_${name} ${ARG_SOURCES})
