@@ -78,6 +78,7 @@ format:
 check-architecture: packages
 	@scripts/check-architecture
 	@python3 tests/scripts/check_architecture_test.py --quiet
+	@python3 tests/scripts/group_sources_test.py --quiet
 
 lint: check-architecture configure
 	@scripts/install-packages --with-lint
