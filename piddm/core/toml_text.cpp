@@ -5,7 +5,7 @@
 
 namespace {
 
-/// What toml++ takes for impossible. A table's name that begins with a sign ("[$x]") is, so it must not end the program.
+/// toml++ takes for impossible what is not, a table's name that begins with a sign ("[$x]"): no reason to abort.
 struct TomlAssertion {};
 
 constexpr void toml_assert(bool condition) {
