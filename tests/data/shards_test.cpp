@@ -6,6 +6,7 @@
 #include "piddm/data/data_file.h"
 #include "piddm/data/dataset.h"
 #include "piddm/data/spool.h"
+#include "piddm/files/file_lock.h"
 #include "piddm/files/npy.h"
 #include "piddm/files/sha256.h"
 #include "tests/data/fake_pde.h"
@@ -92,6 +93,23 @@ TEST_F(ShardsTest, ResumeDoesNotKeepTheSamplesOfAnotherRequest) {
   other.seed = 4;
   EXPECT_EQ(kept(pde_, other), 0);
   EXPECT_EQ(kept(FakePde(8), other), 0);
+}
+
+TEST_F(ShardsTest, OneProcessAtATimeMakesASet) {
+  const auto lock = dir_ / ".s.lock";
+  {
+    const auto other = FileLock::try_acquire(lock, FileLock::Afterwards::remove);
+    ASSERT_TRUE(other.has_value());
+    for (const int64_t shards : {1, 2})
+      EXPECT_ERROR(make("s.npz", shards), ExitCode::resources,
+                   "another process is making " + (dir_ / "s.npz").string());
+    make("t.npz", 2);  // another name
+    EXPECT_FALSE(fs::exists(dir_ / "s.npz") || fs::exists(dir_ / "s-00001-of-00002.npz"));
+  }
+  EXPECT_FALSE(fs::exists(lock));
+  testing::write_text(lock, "");  // of a killed process
+  make("s.npz", 2);
+  EXPECT_FALSE(fs::exists(lock));
 }
 
 TEST_F(ShardsTest, IndexErrorsNameTheShard) {
