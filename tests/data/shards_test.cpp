@@ -179,6 +179,7 @@ TEST(Spool, GrowsAndMaps) {
   Tensor mapped;
   const auto x = torch::randn({5, 3, 2});
   {
+    testing::write_text(dir / ".spool.0.tmp", "of a killed process");
     Spool spool(dir.path(), torch::kFloat32);
     EXPECT_ERROR(spool.map(), ExitCode::data, "empty");
     spool.append(x.narrow(0, 0, 2));
