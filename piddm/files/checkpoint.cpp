@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "piddm/core/input_file.h"
 #include "piddm/core/json_text.h"
 #include "piddm/files/atomic_file.h"
 #include "piddm/files/safetensors.h"

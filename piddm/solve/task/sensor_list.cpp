@@ -8,7 +8,7 @@
 #include <optional>
 #include <tuple>
 
-#include "piddm/files/atomic_file.h"
+#include "piddm/core/input_file.h"
 
 namespace piddm {
 
