@@ -9,6 +9,7 @@
 #include "piddm/core/input_file.h"
 #include "piddm/core/json_text.h"
 #include "piddm/files/atomic_file.h"
+#include "piddm/files/manifest.h"
 #include "piddm/files/safetensors.h"
 #include "piddm/files/sha256.h"
 
@@ -40,24 +41,9 @@ void check_finite(const json& value, const std::string& where) {
     for (const auto& [key, entry] : value.items()) check_finite(entry, fmt::format("{}/{}", where, key));
 }
 
-bool plain_name(const std::string& name) {
-  return !name.empty() && name[0] != '.' && name.find('/') == std::string::npos;
-}
-
-/// {file name: hash} of a manifest; two spaces between them, as sha256sum writes it.
+/// {file name: digest}.
 std::map<std::string, std::string> read_manifest(const fs::path& path) {
-  const auto text = read_file(path, kMaxText);
-  std::map<std::string, std::string> hashes;
-  for (size_t begin = 0; begin < text.size();) {
-    const size_t end = text.find('\n', begin);
-    require<DataError>(end != std::string::npos && end >= begin + 67 && text.compare(begin + 64, 2, "  ") == 0,
-                       "[checkpoint] {}: damaged line", path.string());
-    const auto name = text.substr(begin + 66, end - begin - 66);
-    require<DataError>(plain_name(name) && hashes.emplace(name, text.substr(begin, 64)).second,
-                       "[checkpoint] {}: bad or repeated name '{}'", path.string(), name);
-    begin = end + 1;
-  }
-  return hashes;
+  return parse_manifest(read_file(path, kMaxText), "[checkpoint] " + path.string());
 }
 
 std::set<std::string> files_of(const fs::path& folder) {

@@ -8,6 +8,9 @@
 
 namespace piddm {
 
+/// What deflate can do at most; nothing honest exceeds it.
+constexpr int64_t kMaxExpansion = 1032;
+
 class ByteStream {
  public:
   /// The `bytes` bytes from `begin`, which lie inside the file. `file` must outlive the stream.
