@@ -7,6 +7,7 @@
 #include "piddm/core/error.h"
 #include "piddm/core/json_text.h"
 #include "piddm/files/atomic_file.h"
+#include "piddm/files/sha256.h"
 
 namespace piddm {
 
@@ -17,6 +18,7 @@ using SortedJson = nlohmann::json;  // std::map inside: the header may have many
 constexpr uint64_t kMaxHeader = uint64_t{16} << 20;
 constexpr size_t kMaxTensors = 65536;
 constexpr const char* kMetadata = "__metadata__";
+constexpr const char* kDigest = "piddm.sha256";
 
 const std::vector<std::pair<std::string, torch::ScalarType>>& dtypes() {
   static const std::vector<std::pair<std::string, torch::ScalarType>> list = {
@@ -115,13 +117,24 @@ std::string dtype_name(const std::string& name, const Tensor& x) {
   throw DataError("[safetensors] tensor '{}': type {} cannot be stored", name, c10::toString(x.scalar_type()));
 }
 
-std::string dump_header(const SortedJson& header, const std::filesystem::path& path) try {
+enum class Padding { none, to_words };
+
+std::string dump_header(const SortedJson& header, const std::filesystem::path& path, Padding padding) try {
   auto text = header.dump();
-  text.append((8 - text.size() % 8) % 8, ' ');
+  if (padding == Padding::to_words) text.append((8 - text.size() % 8) % 8, ' ');
   require<DataError>(text.size() <= kMaxHeader, "[safetensors] {}: the header would exceed 16 MiB", path.string());
   return text;
 } catch (const SortedJson::exception&) {
   throw DataError("[safetensors] {}: a name or metadata text is not UTF-8", path.string());
+}
+
+/// The digest that the header carries, taken out of it; "" where there is none.
+std::string take_digest(SortedJson& header, std::map<std::string, std::string>& metadata) {
+  const auto found = metadata.extract(kDigest);
+  if (found.empty()) return "";
+  header[kMetadata].erase(kDigest);
+  if (metadata.empty()) header.erase(kMetadata);
+  return found.mapped();
 }
 
 }  // namespace
@@ -129,7 +142,7 @@ std::string dump_header(const SortedJson& header, const std::filesystem::path& p
 Safetensors read_safetensors(const std::filesystem::path& path) {
   const InputFile file(path);
   uint64_t data_begin = 0;
-  const auto header = read_header(file, data_begin);
+  auto header = read_header(file, data_begin);
   std::vector<Entry> entries;
   for (const auto& [name, info] : header.items())
     if (name != kMetadata) entries.push_back(parse_entry(name, info, label(file, name)));
@@ -137,18 +150,26 @@ Safetensors read_safetensors(const std::filesystem::path& path) {
                      kMaxTensors);
   check_layout(entries, file.size() - data_begin, file);
   Safetensors result{{}, parse_metadata(header, file)};
+  const auto digest = take_digest(header, result.metadata);
+  Sha256 hash;
+  if (!digest.empty()) hash.update(header.dump());
   for (const auto& entry : entries) {
     auto x = torch::empty(entry.shape, entry.dtype);
     file.read(data_begin + entry.begin, x.data_ptr(), entry.end - entry.begin);
+    if (!digest.empty()) hash.update(bytes_of(x));
     require<DataError>(entry.dtype != torch::kBool || valid_bools(x), "{}: a truth value is neither 0 nor 1",
                        label(file, entry.name));
     result.tensors.emplace(entry.name, std::move(x));
   }
+  require<DataError>(digest.empty() || digest == hash.hex(),
+                     "[safetensors] {}: damaged (its SHA-256 differs from the one in its header): copy it again from "
+                     "where it came, or make it again",
+                     path.string());
   return result;
 }
 
 void write_safetensors(const std::filesystem::path& path, const TensorMap& tensors,
-                       const std::map<std::string, std::string>& metadata) {
+                       const std::map<std::string, std::string>& metadata, SafetensorsDigest digest) {
   require<DataError>(tensors.size() <= kMaxTensors, "[safetensors] {}: more than {} tensors", path.string(),
                      kMaxTensors);
   std::vector<std::pair<std::string, Tensor>> ordered(tensors.begin(), tensors.end());
@@ -168,7 +189,13 @@ void write_safetensors(const std::filesystem::path& path, const TensorMap& tenso
     at = end;
   }
   if (!metadata.empty()) header[kMetadata] = metadata;
-  const auto text = dump_header(header, path);
+  if (digest == SafetensorsDigest::inside) {
+    Sha256 hash;
+    hash.update(dump_header(header, path, Padding::none));
+    for (const auto& [name, x] : ordered) hash.update(bytes_of(packed(x)));
+    header[kMetadata][kDigest] = hash.hex();
+  }
+  const auto text = dump_header(header, path, Padding::to_words);
   const uint64_t length = text.size();
   AtomicFile file(path);
   file.write(&length, 8);
