@@ -126,7 +126,7 @@ TEST_F(DatasetTest, NamesTheValueThatIsNotFinite) {
 TEST_F(DatasetTest, KeepsNonFiniteValuesOnRequest) {
   write_npz(dir_ / "e.npz",
             {{{"u", torch::full({1, 2, 2}, std::nan(""))}}, {{"description.json", R"({"channels":["u"]})"}}});
-  EXPECT_TRUE(load_dataset(dir_ / "e.npz", NonFinite::keep).fields.isnan().all().item<bool>());
+  EXPECT_TRUE(load_dataset(dir_ / "e.npz", Faults::keep).fields.isnan().all().item<bool>());
 }
 
 TEST_F(DatasetTest, KnowsItsPdeAndParameters) {
