@@ -14,7 +14,7 @@ namespace piddm {
 namespace {
 
 constexpr double kSameConstant = 1e-6;
-constexpr int kReadings = 10;
+constexpr int kReadings = 100;
 
 /// Version 1 had neither format nor digest.
 const JsonFormat& index_format() {

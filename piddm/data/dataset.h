@@ -3,8 +3,8 @@
 //
 // On disk: one [N,H,W] array per channel under the channel's name, in .npz (numpy.load reads it) or .safetensors, and a
 // JSON description (member "description.json", metadata "description"; description.h has its keys). A set in shards
-// (shards.h) is an index FILE.json (files/json_file.h), the same description with "shards": [{file, sha256, n}], and the
-// shards beside it.
+// (shards.h) is an index FILE.json (files/json_file.h), the same description with "shards": [{file, sha256, n}], and
+// the shards beside it.
 
 #include <filesystem>
 #include <string>

@@ -8,8 +8,8 @@
 // the file. A violation is a DataError that names the file and the tensor. Types: F64 F32 F16 BF16 I64 I32 I16 I8 U8
 // BOOL.
 //
-// What is written here may carry a digest, metadata "piddm.sha256": of the header without it, keys sorted, no spaces, and
-// of the data. Where it is present it is compared; files of other people have none.
+// What is written here may carry a digest, metadata "piddm.sha256": of the header without it, keys sorted, no spaces,
+// and of the data. Where it is present it is compared; files of other people have none.
 
 #include <filesystem>
 #include <map>

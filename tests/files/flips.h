@@ -17,8 +17,8 @@ inline uint64_t flips_of(const std::string& bytes, uint64_t few) {
   return std::min<uint64_t>(asked ? std::strtoull(asked, nullptr, 10) : few, bytes.size() * 8);
 }
 
-/// Flips bits of `file`, scattered over it: `content()`, which reads it, must refuse it as an Error with the exit code 2
-/// or 3, or give what it gave before. At least one flip must be refused. The file is left as it was.
+/// Flips bits of `file`, scattered over it: `content()`, which reads it, must refuse it as an Error with the exit code
+/// 2 or 3, or give what it gave before. At least one flip must be refused. The file is left as it was.
 template <class F>
 void expect_no_silent_damage(const std::filesystem::path& file, F&& content, uint64_t few = 400) {
   const auto bytes = read_text(file);
