@@ -100,7 +100,8 @@ Model read_model(const fs::path& folder) {
   const auto tensors = read_safetensors(weights).tensors;
   int64_t numbers = 0;
   for (const auto& [name, x] : tensors) numbers += x.numel();
-  auto model = checked_config(config, (folder / "config.json").string(), numbers);
+  // twice: what is missing or of another shape is named by load_weights
+  auto model = checked_config(config, (folder / "config.json").string(), 2 * numbers);
   load_weights(*model.network, tensors, weights.string());
   require<DataError>(!config.contains("weights_sha256") || config["weights_sha256"] == sha256_file(weights),
                      "{}: damaged (its SHA-256 differs from the one in config.json): {}", weights.string(),

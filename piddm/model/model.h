@@ -87,7 +87,7 @@ struct Model {
 void save_model(const std::filesystem::path& folder, const Model& model);
 
 /// A model that another process replaces meanwhile is read whole, the old one or the new one. No network is built that
-/// is larger than the weights there are.
+/// is more than twice as large as the weights there are.
 Model load_model(const std::filesystem::path& path, torch::Device device = torch::kCPU);
 
 /// The same model with a network of its own (weights copied).

@@ -276,7 +276,7 @@ INSTANTIATE_TEST_SUITE_P(
         config(
             "OtherWidth", [](json& j) { j["network"]["options"]["width"] = 3; }, "model.safetensors: tensor '"),
         config(
-            "LargerThanItsWeights", [](json& j) { j["network"]["options"]["width"] = 6; },
+            "LargerThanItsWeights", [](json& j) { j["network"]["options"]["width"] = 16; },
             "config.json: model: its sizes make a network of more than"),
         config(
             "WithoutEnd", [](json& j) { j["network"]["options"]["layers"] = 1000000000; },
