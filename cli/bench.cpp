@@ -5,7 +5,7 @@
 #include "benchmarks/data.h"
 #include "benchmarks/network.h"
 #include "cli/command.h"
-#include "piddm/files/atomic_file.h"
+#include "piddm/files/json_file.h"
 
 namespace piddm::cli {
 
@@ -65,7 +65,7 @@ void run_network(const Context& context, NetworkArguments a) {
   o.precisions = precisions_of(a.precisions, o.device);
   const auto result = bench::bench_network(o);
   const auto object = bench::network_json(result);
-  if (!a.file.empty()) write_file_atomically(a.file, object.dump(1) + "\n");
+  if (!a.file.empty()) write_json_file(a.file, {.name = "piddm-bench", .version = 2}, object);
   context.print(object, bench::network_report(result));
 }
 

@@ -71,7 +71,7 @@ void draw_worst(const Dataset& data, const PdePtr& pde, const CheckReport& repor
 
 void check(const Context& context, CheckRequest request) {
   if (!request.plot.empty()) check_output(request.plot, {".png"}, {request.file});
-  const auto data = load_dataset(request.file, NonFinite::keep);
+  const auto data = load_dataset(request.file, Faults::keep);
   const auto pde = checked_pde(data, request);
   if (!request.constraint.empty()) request.options.constraint = make_constraint(load_config(request.constraint), *pde);
   request.options.file = request.file;

@@ -5,6 +5,7 @@
 #include "piddm/eval/evaluation.h"
 #include "piddm/eval/metric_registry.h"
 #include "piddm/files/atomic_file.h"
+#include "piddm/files/json_file.h"
 
 namespace piddm::cli {
 
@@ -105,9 +106,8 @@ std::string remarks(const EvaluationOptions& o) {
 
 void write_report(const std::string& out, const json& report, const Table& table) {
   const auto extension = fs::path(out).extension();
-  write_file_atomically(out, extension == ".csv"  ? table.csv()
-                             : extension == ".md" ? table.markdown()
-                                                  : report.dump(2) + "\n");
+  if (extension == ".json") return write_json_file(out, {.name = "piddm-evaluation", .version = 2}, report);
+  write_file_atomically(out, extension == ".csv" ? table.csv() : table.markdown());
 }
 
 void run_evaluate(const Context& context, EvaluateArguments o) {

@@ -5,7 +5,6 @@
 #include "piddm/data/data_file.h"
 #include "piddm/data/dataset.h"
 #include "piddm/data/spool.h"
-#include "piddm/files/atomic_file.h"
 #include "piddm/files/file_lock.h"
 #include "piddm/files/sha256.h"
 
@@ -105,7 +104,7 @@ MadeFiles make_data_files(const fs::path& path, const Pde& pde, const MakeOption
   if (options.shards > 1) {
     made.description.update({{"shards", list_shards(paths, range)}});
     made.path.replace_extension(".json");
-    write_file_atomically(made.path, made.description.dump(1) + "\n");
+    write_shard_index(made.path, made.description);
   }
   return made;
 }

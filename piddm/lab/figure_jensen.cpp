@@ -2,10 +2,9 @@
 
 #include <algorithm>
 
-#include "piddm/core/input_file.h"
-#include "piddm/core/json_text.h"
 #include "piddm/core/table.h"
 #include "piddm/files/atomic_file.h"
+#include "piddm/files/json_file.h"
 #include "piddm/files/safetensors.h"
 #include "piddm/lab/distance.h"
 #include "piddm/lab/histogram.h"
@@ -227,7 +226,7 @@ void run_process(const Options& o, const std::string& process, torch::Device dev
     result.guided.push_back(
         {weight, bench.judge(weight == kWeight ? samples.at("guided").to(device) : bench.guided_samples(weight))});
   write_safetensors(folder / "samples.safetensors", samples);
-  write_file_atomically(folder / "result.json", write_fields(result).dump(2) + "\n");
+  write_json_file(folder / "result.json", result_format(), write_fields(result));
 }
 
 /// What a process gave, and its samples under "conditional" and "guided".
@@ -238,9 +237,11 @@ struct ProcessOutcome {
 };
 
 ProcessOutcome read_outcome(const std::string& process, const fs::path& folder) {
-  ProcessOutcome out{process, {}, read_safetensors(folder / "samples.safetensors").tensors};
-  read_fields(parse_json(read_file(folder / "result.json", 1 << 24), "result.json"), out.result);
-  return out;
+  return of_step(folder, [&] {
+    ProcessOutcome out{process, {}, read_safetensors(folder / "samples.safetensors").tensors};
+    read_fields(read_json_file(folder / "result.json", result_format()), out.result);
+    return out;
+  });
 }
 
 void write_curves(const std::vector<ProcessOutcome>& outcomes, const fs::path& csv) {

@@ -1,9 +1,8 @@
 #include "piddm/lab/figure_mog.h"
 
-#include "piddm/core/input_file.h"
-#include "piddm/core/json_text.h"
 #include "piddm/core/table.h"
 #include "piddm/files/atomic_file.h"
+#include "piddm/files/json_file.h"
 #include "piddm/files/safetensors.h"
 #include "piddm/lab/distance.h"
 #include "piddm/lab/histogram.h"
@@ -118,12 +117,14 @@ class Mog {
       sample_rivals();
       sample_students(plain, physical);
       write_safetensors(folder / "samples.safetensors", samples_);
-      write_file_atomically(folder / "rows.json", rows_json().dump(2) + "\n");
+      write_json_file(folder / "rows.json", result_format(), {{"rows", rows_json()}});
     });
     rows_.clear();
-    for (const auto& entry : parse_json(read_file(step.folder / "rows.json", 1 << 24), "rows.json"))
-      read_fields(entry, rows_.emplace_back());
-    samples_ = read_safetensors(step.folder / "samples.safetensors").tensors;
+    of_step(step.folder, [&] {
+      for (const auto& entry : read_json_file(step.folder / "rows.json", result_format()).at("rows"))
+        read_fields(entry, rows_.emplace_back());
+      samples_ = read_safetensors(step.folder / "samples.safetensors").tensors;
+    });
     draw();
     const auto seed = o_.seed;
     return {{"rows", rows_json()},

@@ -34,4 +34,7 @@ inline constexpr std::array kLabKeys = {"experiment", "options", "seconds", "mac
 /// Runs a recipe in `out` and writes report.json and report.md there.
 json run_lab(const std::string& name, const json& options, const std::filesystem::path& out, torch::Device device);
 
+/// OUT/report.json.
+json read_lab_report(const std::filesystem::path& out);
+
 }  // namespace piddm

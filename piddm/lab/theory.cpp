@@ -2,11 +2,10 @@
 
 #include <cmath>
 
-#include "piddm/core/input_file.h"
-#include "piddm/core/json_text.h"
 #include "piddm/core/table.h"
 #include "piddm/eval/metrics.h"
 #include "piddm/files/atomic_file.h"
+#include "piddm/files/json_file.h"
 #include "piddm/numerics/lbfgs.h"
 #include "piddm/plot/plot.h"
 #include "piddm/process/gaussian_mixture.h"
@@ -314,9 +313,10 @@ json run(const json& settings, const fs::path& out, torch::Device) {
   const auto step = recipe.step("theory", write_fields(o), {}, [&](const fs::path& folder) {
     const TheoryResult result{
         learn_scores(o), guide_scores(o), {distil(o, learned_teacher(o)), distil(o, mixture_teacher(o))}};
-    write_file_atomically(folder / "result.json", write_fields(result).dump(2) + "\n");
+    write_json_file(folder / "result.json", result_format(), write_fields(result));
   });
-  const auto report = parse_json(read_file(step.folder / "result.json", 1 << 24), "result.json");
+  const auto report =
+      of_step(step.folder, [&] { return read_json_file(step.folder / "result.json", result_format()); });
   TheoryResult result;
   read_fields(report, result);
   write_tables(result.scores, out);

@@ -6,6 +6,7 @@
 #include "piddm/data/generate.h"
 #include "piddm/eval/metric_registry.h"
 #include "piddm/files/atomic_file.h"
+#include "piddm/files/json_file.h"
 #include "piddm/plot/plot.h"
 #include "piddm/tables/entries.h"
 #include "piddm/tables/field_panels.h"
@@ -198,7 +199,7 @@ DemoReport run_demo(const DemoOptions& options, const fs::path& out, torch::Devi
                     .tasks = rows_of(bench, tasks, options),
                     .floor = bench.floor(experiment, options.samples),
                     .machine = describe_machine()};
-  write_file_atomically(out / "report.json", to_json(report).dump(2) + "\n");
+  write_json_file(out / "report.json", {.name = "piddm-demo", .version = 2}, to_json(report));
   write_file_atomically(out / "report.md", markdown_report(report));
   draw_sample_sheet(bench, generated, experiment.pde.name, out / "samples.png");
   draw_task_row(bench, tasks, *report.pde, out / "tasks.png");
