@@ -6,14 +6,19 @@
 #include <iostream>
 
 #include "cli/command.h"
+#include "cli/numbers.h"
 #include "piddm/core/error.h"
 #include "piddm/core/interrupt.h"
+#include "piddm/core/json_text.h"
 #include "piddm/core/log.h"
 #include "piddm/core/progress.h"
 
 namespace piddm::cli {
 
 namespace {
+
+constexpr size_t kLongestName = 200;  // temporary files beside it have longer ones
+constexpr auto kLargestSeed = static_cast<int64_t>(kSeeds.high);
 
 constexpr const char* kFooter =
     "A first look:   piddm demo\n"
@@ -65,14 +70,17 @@ int run(Context& context) {
   } catch (const Error& error) {
     return failure(error.code(), error.what());
   } catch (const std::filesystem::filesystem_error& error) {
-    return failure(ExitCode::resources, error.what());
+    return failure(ExitCode::resources, fmt::format("{}: {}", error.path1().string(), error.code().message()));
+  } catch (const json::exception& error) {
+    return failure(ExitCode::data, reason_of(error));
   } catch (const std::bad_alloc&) {
     return failure(ExitCode::resources, "out of memory; try a smaller batch or grid");
   } catch (const c10::Error& error) {
     const std::string message = error.what_without_backtrace();
     const bool memory =
         message.find("allocate") != std::string::npos || message.find("out of memory") != std::string::npos;
-    return failure(memory ? ExitCode::resources : ExitCode::data, message.substr(0, message.find('\n')));
+    if (memory) return failure(ExitCode::resources, "out of memory; try a smaller batch, grid or network");
+    return failure(ExitCode::data, message.substr(0, message.find('\n')));
   } catch (const std::exception& error) {
     return failure(ExitCode::data, error.what());
   }
@@ -101,7 +109,7 @@ void Context::print(const json& object, const std::string& text) const {
 CLI::App* add_command(CLI::App& app, Context& context, const std::string& name, const std::string& description) {
   auto* command = app.add_subcommand(name, description);
   command->add_option("--seed", context.seed, "seed of every random number")
-      ->check([](const std::string& seed) { return seed.starts_with('-') ? "must not be negative, got " + seed : ""; })
+      ->check(whole_number(0, kLargestSeed))
       ->capture_default_str()
       ->group("Common");
   command->add_option("--device", context.device_name, "auto, cpu, cuda or cuda:N")
@@ -118,6 +126,9 @@ CLI::App* add_command(CLI::App& app, Context& context, const std::string& name, 
 void check_output(const std::string& file, const std::vector<std::string>& extensions,
                   const std::vector<std::string>& inputs) {
   const std::filesystem::path path(file);
+  for (const auto& part : path)
+    require<UsageError>(part.string().size() <= kLongestName, "--out {}...: a name in it has more than {} characters",
+                        file.substr(0, 60), kLongestName);
   if (!extensions.empty() && std::find(extensions.begin(), extensions.end(), path.extension()) == extensions.end())
     throw UsageError("--out {}: the name must end in {}", file, fmt::join(extensions, " or "));
   for (const auto& input : inputs)

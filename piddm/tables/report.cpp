@@ -118,7 +118,7 @@ Report report_from(const json& object, const std::string& origin) {
     for (const auto& [pde, floor] : object.at("floors").items()) report.floors[pde] = floor.get<Scores>();
     return report;
   } catch (const json::exception& error) {
-    throw DataError("{}: not the report of a table: {}", origin, error.what());
+    throw DataError("{}: not the report of a table: {}", origin, reason_of(error));
   }
 }
 
