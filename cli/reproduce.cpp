@@ -72,6 +72,15 @@ TableOptions table_options_of(const json& options) {
   return out;
 }
 
+/// A UsageError before the first of several experiments begins.
+void check_options(const Context& context, const ReproduceArguments& o, const std::string& name) {
+  const auto options = resolved_options(context, o, name);
+  if (is_table(name))
+    table_options_of(options);
+  else
+    lab_registry().at(name)().check(options);
+}
+
 fs::path folder_of(const ReproduceArguments& o, const std::string& name) {
   return fs::path(o.out) / (name + "-" + o.scale);
 }
@@ -193,6 +202,7 @@ void reproduce(const Context& context, const ReproduceArguments& o) {
     write_page(o);
     return context.print(report, text);
   }
+  for (const auto& name : names) check_options(context, o, name);
   json object;
   std::string text;
   for (const auto& name : names) {

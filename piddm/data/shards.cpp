@@ -6,6 +6,7 @@
 #include "piddm/data/dataset.h"
 #include "piddm/data/spool.h"
 #include "piddm/files/file_lock.h"
+#include "piddm/files/free_space.h"
 #include "piddm/files/sha256.h"
 
 namespace piddm {
@@ -90,6 +91,11 @@ MadeFiles make_data_files(const fs::path& path, const Pde& pde, const MakeOption
                       "{} samples cannot be split into {} shards", range.n, options.shards);
   const auto lock = lock_of(path);
   const auto paths = shard_paths(path, options.shards);
+  const auto bytes_each = static_cast<double>(pde.num_channels() * pde.grid() * pde.grid()) *
+                          static_cast<double>(c10::elementSize(range.dtype));
+  const auto largest =
+      static_cast<double>(range_of_shard(range, 0, options.shards).n);  // is spooled before it is written
+  if (!options.resume) require_free_space(path, (static_cast<double>(range.n) + largest) * bytes_each);
   MadeFiles made{.path = path, .description = {}};
   std::vector<ResidualStatistics> parts;
   for (int64_t k = 0; k < options.shards; ++k) {

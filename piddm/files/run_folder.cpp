@@ -96,9 +96,11 @@ RunFolder RunFolder::create(const fs::path& path, const json& config, const json
   fs::create_directories(path, failed);
   require<ResourceError>(!failed, "cannot create {}: {}", path.string(), failed.message());
   RunFolder run(path);
-  for (const char* name : {kConfig, kMetrics, kCheckpoints})
-    require<UsageError>(!fs::exists(path / name),
-                        "{} already holds a run: continue it with --resume or choose another --out", path.string());
+  require<UsageError>(!exists(path), "{} already holds a run: continue it with --resume or choose another --out",
+                      path.string());
+  for (const char* name : {kMetrics, kCheckpoints})
+    require<UsageError>(!fs::exists(path / name), "{}: holds what is left of a run without its {}; remove this folder",
+                        path.string(), kConfig);
   if (!origin.empty()) write_json_file(path / kOrigin, run_format(), origin);
   run.store(config);
   return run;

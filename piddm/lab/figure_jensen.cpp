@@ -31,9 +31,10 @@ struct Options {
 
   template <class V>
   void fields(V&& f) {
-    f("seed", seed, "seed of every random number");
-    f("samples", samples, at_least(2), "samples per process and weight, half of them for each z; an even number");
-    f("steps", steps, at_least(1), "Euler steps");
+    f("seed", seed, kSeeds, "seed of every random number");
+    f("samples", samples, count_from(2, 1e7),
+      "samples per process and weight, half of them for each z; an even number");
+    f("steps", steps, count_from(1), "Euler steps");
   }
 
   static std::vector<FormerKey> former_keys() {
@@ -286,10 +287,15 @@ void draw(const std::vector<ProcessOutcome>& outcomes, const fs::path& out) {
       .write_png(out / "figure-jensen.png");
 }
 
-json run(const json& settings, const fs::path& out, torch::Device device) {
+Options parsed(const json& settings) {
   Options o;
   read_fields(settings, o);
   require<UsageError>(o.samples % 2 == 0, "figure-jensen: samples must be even, got {}", o.samples);
+  return o;
+}
+
+json run(const json& settings, const fs::path& out, torch::Device device) {
+  const auto o = parsed(settings);
   Recipe recipe(out);
   json processes = json::object();
   std::vector<ProcessOutcome> outcomes;
@@ -340,7 +346,7 @@ LabRecipe figure_jensen() {
     o.samples = scale == Scale::smoke ? 2000 : scale == Scale::small ? 10000 : 50000;
     return write_fields(o);
   };
-  return {options, run, format};
+  return {options, [](const json& settings) { parsed(settings); }, run, format};
 }
 
 }  // namespace piddm

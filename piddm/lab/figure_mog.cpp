@@ -33,11 +33,11 @@ struct Options {
 
   template <class V>
   void fields(V&& f) {
-    f("seed", seed, "seed of every random number");
-    f("samples", samples, at_least(2), "samples of each method");
-    f("steps", steps, at_least(1), "Euler steps of DPS and ECI");
-    f("pairs", pairs, at_least(1), "noise-data pairs");
-    f("train_steps", train_steps, at_least(1), "training steps of the student");
+    f("seed", seed, kSeeds, "seed of every random number");
+    f("samples", samples, count_from(2, 1e7), "samples of each method");
+    f("steps", steps, count_from(1), "Euler steps of DPS and ECI");
+    f("pairs", pairs, count_from(1, 1e7), "noise-data pairs");
+    f("train_steps", train_steps, count_from(1), "training steps of the student");
   }
 
   static std::vector<FormerKey> former_keys() {
@@ -284,9 +284,14 @@ class Mog {
   TensorMap samples_;
 };
 
-json run(const json& settings, const fs::path& out, torch::Device device) {
+Options parsed(const json& settings) {
   Options o;
   read_fields(settings, o);
+  return o;
+}
+
+json run(const json& settings, const fs::path& out, torch::Device device) {
+  const auto o = parsed(settings);
   return Mog(o, out, device).run();
 }
 
@@ -316,7 +321,7 @@ LabRecipe figure_mog() {
     o.train_steps = scale == Scale::smoke ? 2500 : scale == Scale::small ? 10000 : 25000;
     return write_fields(o);
   };
-  return {options, run, format};
+  return {options, [](const json& settings) { parsed(settings); }, run, format};
 }
 
 }  // namespace piddm

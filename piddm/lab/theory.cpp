@@ -34,9 +34,9 @@ struct Options {
 
   template <class V>
   void fields(V&& f) {
-    f("seed", seed, "seed of every random number");
-    f("iterations", iterations, at_least(1), "gradient steps of the learned score");
-    f("pairs", pairs, at_least(2), "noise-data pairs; as many again check the formula");
+    f("seed", seed, kSeeds, "seed of every random number");
+    f("iterations", iterations, count_from(1), "gradient steps of the learned score");
+    f("pairs", pairs, count_from(2, 1e7), "noise-data pairs; as many again check the formula");
   }
 
   static std::vector<FormerKey> former_keys() {
@@ -306,9 +306,14 @@ void write_tables(const LearnedScores& scores, const fs::path& out) {
   write_file_atomically(out / "scores.csv", learning.csv());
 }
 
-json run(const json& settings, const fs::path& out, torch::Device) {
+Options parsed(const json& settings) {
   Options o;
   read_fields(settings, o);
+  return o;
+}
+
+json run(const json& settings, const fs::path& out, torch::Device) {
+  const auto o = parsed(settings);
   Recipe recipe(out);
   const auto step = recipe.step("theory", write_fields(o), {}, [&](const fs::path& folder) {
     const TheoryResult result{
@@ -370,7 +375,7 @@ LabRecipe theory() {
     o.pairs = scale == Scale::smoke ? 20000 : scale == Scale::small ? 100000 : 1000000;
     return write_fields(o);
   };
-  return {options, run, format};
+  return {options, [](const json& settings) { parsed(settings); }, run, format};
 }
 
 }  // namespace piddm

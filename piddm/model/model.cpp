@@ -1,5 +1,6 @@
 #include "piddm/model/model.h"
 
+#include "piddm/core/available_memory.h"
 #include "piddm/files/atomic_file.h"
 #include "piddm/files/json_file.h"
 #include "piddm/files/pinned_folder.h"
@@ -128,6 +129,10 @@ torch::Device Model::device() const { return network->parameters().front().devic
 
 int64_t Model::bytes_per_sample(bool gradient) const {
   return network->bytes_per_sample(pde->num_channels(), pde->grid(), gradient);
+}
+
+void require_batch(const std::string& option, int64_t batch, const Model& model, bool gradient, int64_t extra_bytes) {
+  require_memory(option, batch, (model.bytes_per_sample(gradient) + extra_bytes) / 4, model.device());
 }
 
 void save_model(const fs::path& folder, const Model& model) {

@@ -84,6 +84,12 @@ struct Model {
   int64_t bytes_per_sample(bool gradient) const;
 };
 
+/// A ResourceError where a batch, the value of `option`, cannot fit into memory. It is there for slips of the pen: a
+/// sample counts as a quarter of bytes_per_sample and `extra_bytes`, which the leanest forms of the networks get by
+/// with.
+void require_batch(const std::string& option, int64_t batch, const Model& model, bool gradient,
+                   int64_t extra_bytes = 0);
+
 void save_model(const std::filesystem::path& folder, const Model& model);
 
 /// A model that another process replaces meanwhile is read whole, the old one or the new one. No network is built that

@@ -191,6 +191,8 @@ std::string demo_preset(const std::string& pde) {
 
 DemoReport run_demo(const DemoOptions& options, const fs::path& out, torch::Device device) {
   const auto& experiment = options.experiment;
+  parse_experiment(write_fields(experiment));  // for its errors
+  check_training_memory(experiment, device);
   Workbench bench(out, {.held_out = std::max(options.held_out, options.cases), .resamples = 0}, device);
   const auto generated = generated_entries(options), tasks = task_entries(options);
   DemoReport report{.options = options,
