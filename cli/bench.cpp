@@ -69,8 +69,9 @@ void add_sizes(CLI::App& command, NetworkArguments& a) {
   command.add_option("--grid", o.grids, "points per side; several: one after the other")
       ->check(whole_number(8, kLargestGrid))
       ->capture_default_str();
-  command.add_option("--batch", o.batches,
-                     "samples; several: one after the other (default: 1 8, sample: 1, on a GPU: 1 64 128)")
+  command
+      .add_option("--batch", o.batches,
+                  "samples; several: one after the other (default: 1 8, sample: 1, on a GPU: 1 64 128)")
       ->check(whole_number(1, kMostTurns));
   command.add_option("--width", o.fno.width, "hidden channels")->check(whole_number(1, kWidest))->capture_default_str();
   command.add_option("--modes", a.modes, "Fourier modes along each axis")

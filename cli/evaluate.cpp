@@ -131,9 +131,7 @@ void add_task_options(CLI::App& command, EvaluationOptions& o) {
   command.add_option("--task", o.task, "judge answers of `piddm solve` to this task: forward, inverse or reconstruct");
   command.add_option("--observe", o.observe,
                      "with --task: the file that was solved, holding whole samples (same --seed)");
-  command.add_option("--share", o.reveal.share, "as given to solve")
-      ->check(number_above(0, 1))
-      ->capture_default_str();
+  command.add_option("--share", o.reveal.share, "as given to solve")->check(number_above(0, 1))->capture_default_str();
   command.add_option("--points", o.reveal.points, "as given to solve")->check(whole_number(0))->capture_default_str();
   command.add_option("--channels", o.reveal.channels, "as given to solve")->delimiter(',');
   command.add_flag("--ensemble", o.ensemble, "the inputs are several answers to the same cases: coverage and CRPS");

@@ -63,12 +63,15 @@ void add_generate(CLI::App& app, Context& context) {
   command->add_option("--first", o->first, "number of the first sample of the seed's stream")
       ->check(whole_number(0, kLargestFirst))
       ->capture_default_str();
-  command->add_option("--grid", o->grid,
-                      "points per side, where they differ from those the student was trained on: the same samples on "
-                      "another grid")
+  command
+      ->add_option("--grid", o->grid,
+                   "points per side, where they differ from those the student was trained on: the same samples on "
+                   "another grid")
       ->check(whole_number(kSmallestGrid, kLargestGrid));
   command->add_option("--method", o->method, "see `piddm list methods`; default: the model's own");
-  command->add_option("--refine", o->refine, "steps of latent refinement")->check(whole_number(0))->capture_default_str();
+  command->add_option("--refine", o->refine, "steps of latent refinement")
+      ->check(whole_number(0))
+      ->capture_default_str();
   command->add_flag("--decode", o->decode,
                     "re-solve u for the sample's own coefficients: the equation holds to round-off");
   command

@@ -17,7 +17,7 @@ TextCheck whole_number(int64_t low, int64_t high = 1'000'000'000);
 /// A finite number more than `low` and at most `high`.
 TextCheck number_above(double low, double high);
 
-constexpr int64_t kMostSamples = 1'000'000'000'000;      ///< of files that are written piece by piece
+constexpr int64_t kMostSamples = 1'000'000'000'000;       ///< of files that are written piece by piece
 constexpr int64_t kLargestFirst = 1'000'000'000'000'000;  ///< number of a sample in a seed's stream
 
 }  // namespace piddm::cli

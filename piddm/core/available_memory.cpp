@@ -90,7 +90,8 @@ void require_memory(const std::string& option, int64_t count, int64_t bytes_each
   if (needed <= static_cast<double>(there)) return;
   throw ResourceError("{} = {}: takes about {} of memory, {} are free{}; lower it to {}", option, count,
                       format_bytes(needed), format_bytes(static_cast<double>(there)),
-                      device.is_cuda() ? " on the GPU" : "", std::max<int64_t>(there / std::max<int64_t>(bytes_each, 1), 1));
+                      device.is_cuda() ? " on the GPU" : "",
+                      std::max<int64_t>(there / std::max<int64_t>(bytes_each, 1), 1));
 }
 
 }  // namespace piddm

@@ -40,7 +40,6 @@ constexpr Bound more_than(double low) { return {low, kNoBound, true}; }
 constexpr Bound between(double low, double high) { return {low, high}; }
 constexpr Bound from_to_below(double low, double high) { return {low, high, false, true}; }
 
-
 /// Steps, samples or iterations: what is beyond the upper end is a slip of the pen.
 constexpr Bound count_from(double low, double high = 1e9) { return {low, high, false, false, true}; }
 constexpr Bound kSeeds = between(0, 9.2e18);  // whole numbers of TOML

@@ -15,9 +15,7 @@ namespace {
 constexpr double kMib = 1 << 20;
 
 /// "VmRSS" or "VmHWM" of this process in bytes; 0 where the system does not tell.
-int64_t process_memory(const std::string& key) {
-  return std::max<int64_t>(kilobytes_in("/proc/self/status", key), 0);
-}
+int64_t process_memory(const std::string& key) { return std::max<int64_t>(kilobytes_in("/proc/self/status", key), 0); }
 
 }  // namespace
 

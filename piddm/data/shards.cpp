@@ -81,7 +81,8 @@ MadeFiles make_data_files(const fs::path& path, const Pde& pde, const MakeOption
   const auto paths = shard_paths(path, options.shards);
   const auto bytes_each = static_cast<double>(pde.num_channels() * pde.grid() * pde.grid()) *
                           static_cast<double>(c10::elementSize(range.dtype));
-  const auto largest = static_cast<double>(range_of_shard(range, 0, options.shards).n);  // is spooled before it is written
+  const auto largest =
+      static_cast<double>(range_of_shard(range, 0, options.shards).n);  // is spooled before it is written
   if (!options.resume) require_free_space(path, (static_cast<double>(range.n) + largest) * bytes_each);
   MadeFiles made{.path = path, .description = {}};
   std::vector<ResidualStatistics> parts;

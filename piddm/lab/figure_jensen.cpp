@@ -32,7 +32,8 @@ struct Options {
   template <class V>
   void fields(V&& f) {
     f("seed", seed, kSeeds, "seed of every random number");
-    f("samples", samples, count_from(2, 1e7), "samples per process and weight, half of them for each z; an even number");
+    f("samples", samples, count_from(2, 1e7),
+      "samples per process and weight, half of them for each z; an even number");
     f("steps", steps, count_from(1), "Euler steps");
   }
 

@@ -78,8 +78,9 @@ void check_options(const TableOptions& o) {
     network_from(table, 1, 0);
   }
   for (const auto& [key, cases] : {std::pair{"cases", o.cases}, {"slow_cases", o.slow_cases}})
-    require<UsageError>(cases <= o.judge.held_out, "{}: {} cases of {} held-out samples; lower it or raise judge.held_out",
-                        key, cases, o.judge.held_out);
+    require<UsageError>(cases <= o.judge.held_out,
+                        "{}: {} cases of {} held-out samples; lower it or raise judge.held_out", key, cases,
+                        o.judge.held_out);
 }
 
 Prepared prepare(const std::string& name, const TableOptions& options, Workbench& bench) {

@@ -64,7 +64,8 @@ struct PiddmOptions {
       "tasks: share of task.iterations in which lambda is a tenth of itself; 0: none");
     f("starts", starts, count_from(1, 1e6),
       "tasks: latents optimised for each case, the best is kept; each takes task.iterations");
-    f("candidates", candidates, count_from(1, 1e6), "tasks: latents tried for each case, the best of them are the starts");
+    f("candidates", candidates, count_from(1, 1e6),
+      "tasks: latents tried for each case, the best of them are the starts");
   }
   static std::vector<FormerKey> former_keys() {
     return {{"batch", "", "it changes no result; say --set batch=N where the student is used"}};

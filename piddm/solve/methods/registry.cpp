@@ -96,30 +96,29 @@ MethodCard card(const std::string& name, std::optional<ModelKind> needs, const s
     }
     return options;
   };
-  return {.name = name,
-          .summary = summary,
-          .needs = needs,
-          .own = is_own<M>(),
-          .slow = is_slow<M>(),
-          .refusal = refusal_of<M>,
-          .options = describe_fields<Options>() + describe_fields(common),
-          .check = [common, name](const json& options) { parsed<Options>(options, common, name); },
-          .renewed =
-              [name](const json& stored) {
-                Options options;
-                read_fields(stored, options, name, FormerKeys::accept);
-                return write_fields(options);
-              },
-          .evaluations =
-              [common](const json& options, Task task) {
-                return evaluations_with<M>(parsed<Options>(options, common, ""), task);
-              },
-          .matched = matched,
-          .make = [common](const Model& model, json options) -> MethodPtr {
-            const auto given = parsed<Options>(options, common, "");
-            model.network->set_precision(take_common(options, common).precision);
-            return std::make_unique<M>(model, given);
-          }};
+  return {
+      .name = name,
+      .summary = summary,
+      .needs = needs,
+      .own = is_own<M>(),
+      .slow = is_slow<M>(),
+      .refusal = refusal_of<M>,
+      .options = describe_fields<Options>() + describe_fields(common),
+      .check = [common, name](const json& options) { parsed<Options>(options, common, name); },
+      .renewed =
+          [name](const json& stored) {
+            Options options;
+            read_fields(stored, options, name, FormerKeys::accept);
+            return write_fields(options);
+          },
+      .evaluations = [common](const json& options,
+                              Task task) { return evaluations_with<M>(parsed<Options>(options, common, ""), task); },
+      .matched = matched,
+      .make = [common](const Model& model, json options) -> MethodPtr {
+        const auto given = parsed<Options>(options, common, "");
+        model.network->set_precision(take_common(options, common).precision);
+        return std::make_unique<M>(model, given);
+      }};
 }
 
 }  // namespace
