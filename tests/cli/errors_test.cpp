@@ -48,7 +48,8 @@ TEST_F(CliErrors, WrongNamesAreAnsweredWithTheNearestRightOne) {
 }
 
 TEST_F(CliErrors, WrongValuesAreUsageErrors) {
-  expect_failure({"data", "make", "darcy", "--n", "0", "--out", out()}, ExitCode::usage, "--n 0");
+  expect_failure({"data", "make", "darcy", "--n", "0", "--out", out()}, ExitCode::usage,
+                 "--n: must be at least 1, got 0");
   expect_failure({"data", "make", "darcy", "--n", "many", "--out", out()}, ExitCode::usage, "--n");
   expect_failure({"data", "make", "darcy", "--out", out("out.csv")}, ExitCode::usage,
                  "must end in .npz or .safetensors");
