@@ -17,7 +17,7 @@ help:
 	@echo 'make demo     install packages, build the program, run the demonstration into runs/demo'
 	@echo 'make install  build the program and the library and install them into PREFIX (~/.local)'
 	@echo 'make test     install packages, build everything, run every test and the outside example'
-	@echo 'make test-long  what takes too long for every change: 20,000 damaged data files, a build without groups'
+	@echo 'make test-long  what takes too long for every change: 20,000 damaged data files, 6,000 wrong options, a build without groups'
 	@echo 'make build    build everything'
 	@echo 'make bench    build the program, measure the network on the CPU into results/bench (5 minutes)'
 	@echo 'make reproduce-smoke  every table and figure of the paper at its smallest into runs/reproduce (3 minutes)'
@@ -56,6 +56,7 @@ test-long: build
 	@PIDDM_KILLS=1000 $(BUILD)/tests/campaign/test_campaign --gtest_filter='*Kills*'
 	@PIDDM_RACES=200 $(BUILD)/tests/campaign/test_campaign --gtest_filter='*Races*:*Replaced*'
 	@PIDDM_SIGNALS=25 $(BUILD)/tests/campaign/test_campaign --gtest_filter='*Signals*'
+	@python3 tests/scripts/options_sweep.py $(PIDDM)
 	@cmake -S . -B $(BUILD)/ungrouped -G Ninja -DCMAKE_BUILD_TYPE=Release -DPIDDM_UNITY=OFF $(CONFIGURE) --log-level=WARNING
 	@cmake --build $(BUILD)/ungrouped --parallel $(JOBS)
 
