@@ -1,5 +1,6 @@
 #include "cli/command.h"
 #include "piddm/core/config.h"
+#include "piddm/core/input_file.h"
 #include "piddm/core/json_text.h"
 #include "piddm/core/log.h"
 #include "piddm/core/stopwatch.h"

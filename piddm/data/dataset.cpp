@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "piddm/core/input_file.h"
 #include "piddm/core/json_text.h"
 #include "piddm/data/data_file.h"
 #include "piddm/data/generate.h"
-#include "piddm/files/atomic_file.h"
 #include "piddm/files/sha256.h"
 
 namespace piddm {

@@ -3,8 +3,7 @@
 // (".name.PID-K.tmp"), fsync, and rename; a crash or a full disk at any instant leaves the old content under the final
 // name. Readers never look at names that start with a dot.
 //
-// Failures of the system (no space, no permission, I/O error) are ResourceErrors that name the path; a missing file is
-// a DataError.
+// Failures of the system (no space, no permission, I/O error) are ResourceErrors that name the path.
 
 #include <cstdint>
 #include <filesystem>
@@ -56,28 +55,5 @@ class AtomicFolder {
 /// Deletes the temporaries that dead processes left in this folder; for the one process that owns the folder. Returns
 /// how many.
 int remove_stale_temporaries(const std::filesystem::path& folder);
-
-/// A regular file opened for reading at any offset.
-class InputFile {
- public:
-  explicit InputFile(std::filesystem::path path);
-  ~InputFile();
-  InputFile(const InputFile&) = delete;
-  InputFile& operator=(const InputFile&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-  uint64_t size() const { return size_; }
-
-  /// Exactly `bytes` bytes from `offset`; a DataError if the file ends before.
-  void read(uint64_t offset, void* data, size_t bytes) const;
-
- private:
-  std::filesystem::path path_;
-  uint64_t size_ = 0;
-  int fd_ = -1;
-};
-
-/// The whole file; a DataError if it is larger than `max_bytes`.
-std::string read_file(const std::filesystem::path& path, size_t max_bytes);
 
 }  // namespace piddm

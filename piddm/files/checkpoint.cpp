@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "piddm/core/input_file.h"
 #include "piddm/core/json_text.h"
 #include "piddm/files/atomic_file.h"
 #include "piddm/files/manifest.h"

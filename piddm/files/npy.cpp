@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "piddm/core/error.h"
+#include "piddm/core/input_file.h"
 #include "piddm/files/atomic_file.h"
 #include "piddm/files/npy_header.h"
 #include "piddm/files/zip.h"

@@ -8,7 +8,9 @@
 #include <utility>
 
 #include "piddm/core/config.h"
+#include "piddm/core/toml_text.h"
 #include "piddm/core/error.h"
+#include "piddm/core/input_file.h"
 #include "piddm/core/json_text.h"
 #include "piddm/files/atomic_file.h"
 

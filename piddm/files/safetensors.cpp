@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "piddm/core/error.h"
+#include "piddm/core/input_file.h"
 #include "piddm/files/atomic_file.h"
 #include "piddm/files/safetensors_header.h"
 

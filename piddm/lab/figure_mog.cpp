@@ -1,5 +1,6 @@
 #include "piddm/lab/figure_mog.h"
 
+#include "piddm/core/input_file.h"
 #include "piddm/core/json_text.h"
 #include "piddm/core/table.h"
 #include "piddm/files/atomic_file.h"

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "piddm/core/input_file.h"
 #include "piddm/core/json_text.h"
 #include "piddm/core/table.h"
 #include "piddm/eval/metrics.h"

@@ -1,5 +1,6 @@
 #include "piddm/model/model.h"
 
+#include "piddm/core/input_file.h"
 #include "piddm/core/json_text.h"
 #include "piddm/files/atomic_file.h"
 #include "piddm/files/safetensors.h"

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "piddm/core/device.h"
+#include "piddm/core/input_file.h"
 #include "piddm/core/interrupt.h"
 #include "piddm/core/json_text.h"
 #include "piddm/core/log.h"

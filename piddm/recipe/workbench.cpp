@@ -2,6 +2,7 @@
 
 #include "piddm/core/config.h"
 #include "piddm/core/device.h"
+#include "piddm/core/input_file.h"
 #include "piddm/core/json_text.h"
 #include "piddm/data/generate.h"
 #include "piddm/eval/feature_metric.h"

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "piddm/core/input_file.h"
 #include "piddm/core/json_text.h"
 #include "piddm/eval/metric_registry.h"
 #include "piddm/files/atomic_file.h"

@@ -1,7 +1,7 @@
 #include "piddm/core/fields.h"
 
-#include "piddm/core/config.h"
 #include "piddm/core/registry.h"
+#include "piddm/core/toml_text.h"
 #include "tests/testing.h"
 
 namespace piddm {

@@ -1,6 +1,7 @@
 #include "piddm/experiment/experiment.h"
 
 #include "piddm/core/config.h"
+#include "piddm/core/toml_text.h"
 #include "piddm/tables/demo.h"
 #include "tests/testing.h"
 #include "tests/tiny.h"

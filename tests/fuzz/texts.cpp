@@ -4,6 +4,7 @@
 
 #include "piddm/core/config.h"
 #include "piddm/core/json_text.h"
+#include "piddm/core/toml_text.h"
 #include "piddm/data/formats/channel_map.h"
 #include "piddm/files/manifest.h"
 #include "piddm/solve/task/sensor_text.h"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "piddm/files/atomic_file.h"
+#include "piddm/core/input_file.h"
 
 namespace piddm {
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "piddm/core/input_file.h"
 #include "piddm/files/array_layout.h"
-#include "piddm/files/atomic_file.h"
 
 namespace piddm {
 

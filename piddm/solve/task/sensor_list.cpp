@@ -7,7 +7,7 @@
 #include <optional>
 #include <tuple>
 
-#include "piddm/files/atomic_file.h"
+#include "piddm/core/input_file.h"
 #include "piddm/solve/task/sensor_text.h"
 
 namespace piddm {
