@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <fstream>
 #include <sstream>
 
@@ -12,7 +13,7 @@ namespace piddm::testing {
 namespace fs = std::filesystem;
 
 TempDir::TempDir() {
-  static int counter = 0;
+  static std::atomic<int> counter = 0;
   path_ = fs::temp_directory_path() / fmt::format("piddm-test-{}-{}", ::getpid(), counter++);
   fs::create_directories(path_);
 }

@@ -19,17 +19,31 @@ struct JsonLimits {
 
 namespace detail {
 
-/// Watches a parse go by and throws a DataError at the first duplicate key or broken limit, before memory is spent on
-/// it.
+/// Hears what is in a text (nlohmann's SAX interface) and throws a DataError at the first duplicate key, broken limit or
+/// mistake, before memory is spent on values.
 class JsonGuard {
  public:
   JsonGuard(std::string origin, JsonLimits limits) : origin_(std::move(origin)), limits_(limits) {}
-  void open(bool object);
-  void close() { levels_.pop_back(); }
-  void key(const std::string& name);
-  void value();
+
+  bool null() { return value(); }
+  bool boolean(bool) { return value(); }
+  bool number_integer(int64_t) { return value(); }
+  bool number_unsigned(uint64_t) { return value(); }
+  bool number_float(double, const std::string&) { return value(); }
+  bool string(std::string&) { return value(); }
+  bool binary(nlohmann::json::binary_t&) { return value(); }
+  bool start_object(size_t) { return open(true); }
+  bool start_array(size_t) { return open(false); }
+  bool end_object() { return close(); }
+  bool end_array() { return close(); }
+  bool key(const std::string& name);
+  bool parse_error(size_t, const std::string&, const nlohmann::json::exception& error) const;
 
  private:
+  bool open(bool object);
+  bool close();
+  bool value();
+
   struct Level {
     bool object;
     size_t entries = 0;
@@ -45,22 +59,10 @@ class JsonGuard {
 /// Strict JSON: a syntax error, a duplicate key or a broken limit is a DataError that begins with `origin`.
 template <class Json = json>
 Json parse_json(std::string_view text, const std::string& origin, JsonLimits limits = {}) {
+  // Two passes: nlohmann's parser with a callback takes quadratic time in the entries of a list.
   detail::JsonGuard guard(origin, limits);
-  using Event = typename Json::parse_event_t;
-  const auto watch = [&](int, Event event, Json& parsed) {
-    if (event == Event::object_start || event == Event::array_start) guard.open(event == Event::object_start);
-    if (event == Event::object_end || event == Event::array_end) guard.close();
-    if (event == Event::key) guard.key(parsed.template get_ref<const std::string&>());
-    if (event == Event::value) guard.value();
-    return true;
-  };
-  try {
-    return Json::parse(text, watch);
-  } catch (const nlohmann::json::parse_error& error) {
-    throw DataError("{}: not valid JSON (byte {})", origin, error.byte);
-  } catch (const nlohmann::json::exception&) {
-    throw DataError("{}: not valid JSON (a number out of range)", origin);
-  }
+  Json::sax_parse(text, &guard);
+  return Json::parse(text);
 }
 
 }  // namespace piddm

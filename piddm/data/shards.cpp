@@ -6,6 +6,7 @@
 #include "piddm/data/dataset.h"
 #include "piddm/data/spool.h"
 #include "piddm/files/atomic_file.h"
+#include "piddm/files/file_lock.h"
 #include "piddm/files/sha256.h"
 
 namespace piddm {
@@ -13,6 +14,8 @@ namespace piddm {
 namespace fs = std::filesystem;
 
 namespace {
+
+constexpr size_t kLongestName = 200;
 
 SampleRange range_of_shard(const SampleRange& whole, int64_t shard, int64_t shards) {
   auto part = whole;
@@ -52,6 +55,15 @@ ResidualStatistics write_shard(const fs::path& path, const Pde& pde, const Sampl
   return statistics;
 }
 
+/// Held while the set is made, so that two processes do not mix their shards; sets of one stem share their index.
+FileLock lock_of(const fs::path& path) {
+  const auto name = path.stem().string().substr(0, kLongestName);
+  auto lock = FileLock::try_acquire(path.parent_path() / fmt::format(".{}.lock", name), FileLock::Afterwards::remove);
+  require<ResourceError>(lock.has_value(), "another process is making {}: wait for it or choose another --out",
+                         path.string());
+  return std::move(*lock);
+}
+
 json list_shards(const std::vector<fs::path>& paths, const SampleRange& range) {
   json list = json::array();
   for (size_t k = 0; k < paths.size(); ++k)
@@ -77,6 +89,7 @@ MadeFiles make_data_files(const fs::path& path, const Pde& pde, const MakeOption
   check_data_file_name(path);
   require<UsageError>(options.shards >= 1 && options.shards <= std::max<int64_t>(range.n, 1) && options.shards <= 99999,
                       "{} samples cannot be split into {} shards", range.n, options.shards);
+  const auto lock = lock_of(path);
   const auto paths = shard_paths(path, options.shards);
   MadeFiles made{.path = path, .description = {}};
   std::vector<ResidualStatistics> parts;

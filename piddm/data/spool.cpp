@@ -8,19 +8,26 @@
 #include <cstring>
 
 #include "piddm/core/error.h"
+#include "piddm/files/atomic_file.h"
 #include "piddm/files/tensor_map.h"
 
 namespace piddm {
 
 namespace {
 
-/// Some file systems know no files without a name: there it gets one for a moment.
+/// Some file systems know no files without a name: there it gets one for a moment. A kill in that moment leaves the
+/// name of a temporary (atomic_file.h), which the next spool removes.
 int open_unnamed(const std::filesystem::path& folder) {
+  remove_stale_temporaries_of(folder / "spool");
   const int fd = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (fd >= 0) return fd;
-  auto name = (folder / ".spool-XXXXXX").string();
-  const int named = ::mkostemp(name.data(), O_CLOEXEC);
-  if (named >= 0) ::unlink(name.c_str());
+  int named = -1;
+  for (int k = 0; named < 0; ++k) {
+    const auto name = folder / fmt::format(".spool.{}.tmp", k);
+    named = ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (named >= 0) ::unlink(name.c_str());
+    if (named < 0 && errno != EEXIST) break;
+  }
   return named;
 }
 

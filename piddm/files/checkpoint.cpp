@@ -1,7 +1,5 @@
 #include "piddm/files/checkpoint.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -97,13 +95,7 @@ void CheckpointStore::prune(int64_t newest) const {
   const auto keep = static_cast<size_t>(keep_last_);
   if (keep_last_ == 0 || older.size() < keep) return;
   older.resize(older.size() + 1 - keep);
-  for (const int64_t step : older) {
-    // Renamed first, so that a crash while deleting leaves no half of a checkpoint under its name.
-    const auto doomed = folder_ / fmt::format(".{}{}.{}-0.tmp", kPrefix, step, ::getpid());
-    std::error_code ignored;
-    fs::rename(folder_of(step), doomed, ignored);
-    if (!ignored) fs::remove_all(doomed, ignored);
-  }
+  for (const int64_t step : older) remove_folder(folder_of(step));
 }
 
 std::vector<int64_t> CheckpointStore::steps() const {

@@ -74,8 +74,10 @@ Model from_config(const json& config) {
 }
 
 fs::path model_folder(const fs::path& path) {
-  for (const auto& folder : {path, path / "model"})
+  for (const auto& folder : {path, path / "model"}) {
+    recover_folder(folder);
     if (fs::exists(folder / "config.json")) return folder;
+  }
   throw DataError("{}: no model here (config.json is missing); is the training run finished?", path.string());
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <thread>
 
 namespace piddm::testing {
@@ -38,7 +39,8 @@ Arguments two_threads() {
 }
 
 Child::Child(const Arguments& arguments, const std::string& standard_output) {
-  Arguments all = {PIDDM_PROGRAM};
+  const char* given = std::getenv("PIDDM_PROGRAM");
+  Arguments all = {given != nullptr ? given : PIDDM_PROGRAM};
   all.insert(all.end(), arguments.begin(), arguments.end());
   if (!has_threads(arguments) && arguments.size() > 1)
     for (const auto& argument : two_threads()) all.push_back(argument);

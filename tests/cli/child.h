@@ -22,7 +22,8 @@ struct Outcome {
 /// "--threads 2", or 1 on a machine with a single core.
 Arguments two_threads();
 
-/// A running `piddm ARGUMENTS --threads 2`; killed and reaped with the object.
+/// A running `piddm ARGUMENTS --threads 2`; killed and reaped with the object. PIDDM_PROGRAM in the environment names
+/// another program than the one just built.
 class Child {
  public:
   explicit Child(const Arguments& arguments, const std::string& standard_output = "");
@@ -30,6 +31,7 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
+  pid_t pid() const { return pid_; }
   void signal(int number) const;
   bool running();
   Outcome wait();

@@ -6,6 +6,7 @@
 #include "piddm/data/data_file.h"
 #include "piddm/data/dataset.h"
 #include "piddm/data/spool.h"
+#include "piddm/files/file_lock.h"
 #include "piddm/files/npy.h"
 #include "piddm/files/sha256.h"
 #include "tests/data/fake_pde.h"
@@ -94,6 +95,23 @@ TEST_F(ShardsTest, ResumeDoesNotKeepTheSamplesOfAnotherRequest) {
   EXPECT_EQ(kept(FakePde(8), other), 0);
 }
 
+TEST_F(ShardsTest, OneProcessAtATimeMakesASet) {
+  const auto lock = dir_ / ".s.lock";
+  {
+    const auto other = FileLock::try_acquire(lock, FileLock::Afterwards::remove);
+    ASSERT_TRUE(other.has_value());
+    for (const int64_t shards : {1, 2})
+      EXPECT_ERROR(make("s.npz", shards), ExitCode::resources,
+                   "another process is making " + (dir_ / "s.npz").string());
+    make("t.npz", 2);  // another name
+    EXPECT_FALSE(fs::exists(dir_ / "s.npz") || fs::exists(dir_ / "s-00001-of-00002.npz"));
+  }
+  EXPECT_FALSE(fs::exists(lock));
+  testing::write_text(lock, "");  // of a killed process
+  make("s.npz", 2);
+  EXPECT_FALSE(fs::exists(lock));
+}
+
 TEST_F(ShardsTest, IndexErrorsNameTheShard) {
   const auto path = make("s.npz", 2).path;
   const auto text = testing::read_text(path);
@@ -161,6 +179,7 @@ TEST(Spool, GrowsAndMaps) {
   Tensor mapped;
   const auto x = torch::randn({5, 3, 2});
   {
+    testing::write_text(dir / ".spool.0.tmp", "of a killed process");
     Spool spool(dir.path(), torch::kFloat32);
     EXPECT_ERROR(spool.map(), ExitCode::data, "empty");
     spool.append(x.narrow(0, 0, 2));

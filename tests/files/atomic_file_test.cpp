@@ -53,22 +53,66 @@ TEST(AtomicFile, RefusesDevicesAndFolders) {
   EXPECT_ERROR(AtomicFile(dir / "missing/a"), ExitCode::resources, "No such file or directory");
 }
 
-TEST(AtomicFile, AProcessThatDiesLeavesOnlyATemporaryThatCanBeCleaned) {
-  const TempDir dir;
-  write_file_atomically(dir / "a", "old");
+/// Runs `f` in a process that ends without cleaning up.
+template <class F>
+void in_dying_process(F&& f) {
   const pid_t child = ::fork();
   if (child == 0) {
-    AtomicFile file(dir / "a");
-    file.write("half of the new");
+    f();
     ::_exit(0);
   }
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
+}
+
+TEST(AtomicFile, AProcessThatDiesLeavesOnlyATemporaryThatCanBeCleaned) {
+  const TempDir dir;
+  write_file_atomically(dir / "a", "old");
+  in_dying_process([&] { (new AtomicFile(dir / "a"))->write("half of the new"); });
   const AtomicFile alive(dir / "b");
   EXPECT_EQ(read_text(dir / "a"), "old");
   EXPECT_EQ(entries(dir.path()), 3u);
   EXPECT_EQ(remove_stale_temporaries(dir.path()), 1);
   EXPECT_EQ(entries(dir.path()), 2u);
+}
+
+TEST(AtomicFile, TheNextWriterCleansUpAfterDeadOnesOfItsNameOnly) {
+  const TempDir dir;
+  in_dying_process([&] {
+    for (const char* name : {"a", "a", "b"}) new AtomicFile(dir / name);
+    for (const char* name : {"f", "f"}) write_text((new AtomicFolder(dir / name))->path() / "x", "x");
+  });
+  EXPECT_EQ(entries(dir.path()), 5u);
+  write_file_atomically(dir / "a", "new");
+  EXPECT_EQ(entries(dir.path()), 4u);
+  AtomicFolder(dir / "f").commit();
+  EXPECT_EQ(entries(dir.path()), 3u);
+  EXPECT_EQ(remove_stale_temporaries_of(dir / "b"), 1);
+  EXPECT_EQ(entries(dir.path()), 2u);
+}
+
+TEST(AtomicFile, WhatALivingProcessWritesIsNotStaleWhateverItsNumber) {
+  const TempDir dir;
+  AtomicFile file(dir / "a"), again(dir / "a");
+  AtomicFolder folder(dir / "f");
+  EXPECT_EQ(remove_stale_temporaries(dir.path()), 0);
+  EXPECT_EQ(remove_stale_temporaries_of(dir / "a"), 0);
+  file.write("1");
+  again.write("2");
+  again.commit();
+  file.commit();
+  write_text(folder.path() / "x", "x");
+  folder.commit();
+  EXPECT_EQ(read_text(dir / "a"), "1");
+  EXPECT_EQ(entries(dir.path()), 2u);
+}
+
+TEST(AtomicFile, TemporariesOfEarlierVersionsAreCleaned) {
+  const TempDir dir;
+  write_text(dir / fmt::format(".a.{}-0.tmp", ::getpid()), "of another container with the same process number");
+  write_text(dir / ".hidden.tmp", "not ours");
+  EXPECT_EQ(remove_stale_temporaries(dir.path()), 1);
+  EXPECT_EQ(entries(dir.path()), 1u);
 }
 
 TEST(AtomicFile, ShortWriteThenFailureKeepsTheOldContent) {
@@ -133,6 +177,32 @@ TEST(AtomicFolder, DoesNotReplaceAFile) {
   const TempDir dir;
   write_text(dir / "out", "x");
   EXPECT_ERROR(AtomicFolder(dir / "out"), ExitCode::resources, "not a folder");
+}
+
+TEST(AtomicFolder, ReplacedByAProcessThatDiedBetweenTwoRenamesIsRecovered) {
+  const TempDir dir;
+  const auto lose = [&] {
+    AtomicFolder folder(dir / "out");
+    write_text(folder.path() / "a", "old");
+    folder.commit();
+    fs::rename(dir / "out", dir / ".out.0.old");
+  };
+  lose();
+  recover_folder(dir / "out/");
+  EXPECT_EQ(read_text(dir / "out/a"), "old");
+  lose();
+  remove_stale_temporaries(dir.path());
+  EXPECT_EQ(read_text(dir / "out/a"), "old");
+  lose();
+  {
+    AtomicFolder folder(dir / "out");
+    EXPECT_EQ(read_text(dir / "out/a"), "old");
+  }
+  fs::create_directories(dir / ".out.3.old/b");  // the folder is there: what is left of an old one is not needed
+  recover_folder(dir / "out");
+  EXPECT_EQ(read_text(dir / "out/a"), "old");
+  EXPECT_EQ(remove_stale_temporaries(dir.path()), 1);
+  EXPECT_EQ(entries(dir.path()), 1u);
 }
 
 TEST(ReadFile, SaysWhatIsWrong) {

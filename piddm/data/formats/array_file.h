@@ -31,6 +31,9 @@ struct ArrayInfo {
   torch::ScalarType dtype;
 };
 
+/// {object: {attribute: value}}, "" is the file itself.
+using Attributes = std::map<std::string, json>;
+
 class ArrayFile {
  public:
   explicit ArrayFile(std::filesystem::path path) : path_(std::move(path)) {}
@@ -47,8 +50,8 @@ class ArrayFile {
   /// Whether a part of an array costs less than all of it.
   virtual bool reads_parts() const { return true; }
 
-  /// {"object": {"attribute": value}}, "" is the file itself: HDF5 attributes, and the texts of NPZ and safetensors.
-  const json& attributes() const { return attributes_; }
+  /// HDF5 attributes, and the texts of NPZ and safetensors.
+  const Attributes& attributes() const { return attributes_; }
 
   /// The part of an array that `slices` (one per axis, or none: all of it) describe. A DataError for an unknown name
   /// (with the nearest one) or a slice outside the array.
@@ -61,7 +64,7 @@ class ArrayFile {
   std::filesystem::path path_;
   std::map<std::string, ArrayInfo> arrays_;
   std::map<std::string, std::string> refused_;  ///< what is in the file but cannot be read: "a cell array", "complex"
-  json attributes_ = json::object();
+  Attributes attributes_;
 };
 
 using ArrayFilePtr = std::shared_ptr<const ArrayFile>;

@@ -108,12 +108,25 @@ int64_t strided(int64_t size, int64_t stride) { return size == 0 ? 1 : (size + s
 
 void ArraySet::add(ArrayFilePtr file) {
   for (const auto& [name, unused] : file->arrays()) owners_[name] = file;
-  attributes_.update(file->attributes());
+  for (const auto& [object, values] : file->attributes()) attributes_[object] = values;
   files_.push_back(std::move(file));
 }
 
 bool ArraySet::overlaps(const ArrayFile& file) const {
   return std::any_of(file.arrays().begin(), file.arrays().end(), [&](const auto& entry) { return has(entry.first); });
+}
+
+json ArraySet::attributes(const std::string& object) const {
+  const auto found = attributes_.find(object);
+  return found == attributes_.end() ? json::object() : found->second;
+}
+
+std::string ArraySet::listed_names() const {
+  constexpr size_t kMost = 20;
+  auto first = names();
+  const auto more = first.size() > kMost ? fmt::format(" and {} more", first.size() - kMost) : "";
+  first.resize(std::min(first.size(), kMost));
+  return fmt::format("{}{}", fmt::join(first, ", "), more);
 }
 
 std::vector<std::string> ArraySet::names() const {

@@ -21,9 +21,10 @@ class ArraySet {
   bool has(const std::string& name) const { return owners_.count(name) > 0; }
   bool overlaps(const ArrayFile& file) const;
   std::vector<std::string> names() const;
+  std::string listed_names() const;                      ///< the first few, for messages
   const ArrayInfo& info(const std::string& name) const;  ///< a DataError with the nearest name
   Tensor read(const std::string& name, const std::vector<Slice>& slices = {}) const;
-  const json& attributes() const { return attributes_; }
+  json attributes(const std::string& object) const;  ///< an empty object where there are none
   const std::vector<ArrayFilePtr>& files() const { return files_; }
 
   /// Whether a part of every array costs less than all of it.
@@ -35,7 +36,7 @@ class ArraySet {
  private:
   std::vector<ArrayFilePtr> files_;
   std::map<std::string, ArrayFilePtr> owners_;
-  json attributes_ = json::object();
+  Attributes attributes_;
 };
 
 /// Sizes all channels of a data set share. 0: no array has that axis.

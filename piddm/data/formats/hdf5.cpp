@@ -60,9 +60,10 @@ class Hdf5File : public ArrayFile {
         arrays != answer.end() && arrays->is_array() && attributes != answer.end() && attributes->is_object(),
         "[hdf5] {}: unexpected answer", path.string());
     for (const auto& array : *arrays) add(array);
-    for (const auto& [name, values] : attributes->items())
+    for (const auto& [name, values] : attributes->items()) {
       require<DataError>(values.is_object(), "[hdf5] {}: unexpected answer", path.string());
-    attributes_ = *attributes;
+      attributes_[name] = values;
+    }
   }
 
  protected:
@@ -84,8 +85,9 @@ class Hdf5File : public ArrayFile {
     Hdf5Process child("read", {{"name", name}, {"first", first}, {"count", count}, {"stride", stride}}, file_.get(), -1,
                       subject, limits_, *bytes);
     const auto answer = child.receive_answer();
-    require<DataError>(answer.value("bytes", json()) == *bytes && answer.value("dtype", json()) == code_of(dtype),
-                       "[hdf5] {}: the file changed while it was read", subject);
+    require<DataError>(
+        answer.value("bytes", nlohmann::json()) == *bytes && answer.value("dtype", nlohmann::json()) == code_of(dtype),
+        "[hdf5] {}: the file changed while it was read", subject);
     auto x = torch::empty(count, dtype);
     child.receive(x.data_ptr(), static_cast<size_t>(*bytes));
     child.finish();
@@ -106,7 +108,7 @@ class Hdf5File : public ArrayFile {
   }
 
   /// An array as the child lists it; the child has read a hostile file, so its words are checked like one.
-  void add(const json& array) try {
+  void add(const nlohmann::json& array) try {
     const auto code = array.value("dtype", std::string());
     const auto known = std::find_if(codes().begin(), codes().end(), [&](const auto& c) { return c.first == code; });
     const auto name = array.value("name", std::string());
@@ -120,7 +122,7 @@ class Hdf5File : public ArrayFile {
     }
     if (reversed_) std::reverse(shape.begin(), shape.end());
     arrays_[name] = {shape, known->second};
-  } catch (const json::exception&) {
+  } catch (const nlohmann::json::exception&) {
     throw DataError("[hdf5] {}: unexpected answer", path_.string());
   }
 
@@ -181,7 +183,8 @@ void write_hdf5(const std::filesystem::path& path, const Hdf5Content& content, c
   const AtomicFolder work(path.string() + ".parts");  // never put in place, only deleted
   const Descriptor file(::open((work.path() / "file.h5").c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (file.get() < 0) system_failure("write beside", path);
-  const int64_t largest = bytes + static_cast<int64_t>(plan.size()) * 16 + (1 << 20);
+  const auto objects = static_cast<int64_t>(content.arrays.size() + content.attributes.size());
+  const int64_t largest = bytes + static_cast<int64_t>(plan.size()) * 16 + objects * 4096 + (1 << 20);
   Hdf5Process child("write", {{"file_bytes", largest}}, -1, file.get(), path.string(), limits, bytes);
   const uint64_t length = plan.size();
   child.send(&length, sizeof(length));

@@ -92,7 +92,7 @@ json hdf5_support() try {
   const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   Hdf5Process child("version", json::object(), nothing, -1, kProgram, {.wall_seconds = 5}, 0);
   ::close(nothing);
-  auto support = child.receive_answer();
+  json support = child.receive_answer();
   child.finish();
   support["program"] = hdf5_child_program().string();
   return support;
@@ -138,9 +138,12 @@ void Hdf5Process::fail() {
   pid_ = -1;
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU) fail("HDF5 needed more processor time than allowed");
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) fail("HDF5 was killed at one of its limits");
+  require<ResourceError>(!WIFSIGNALED(status) || WTERMSIG(status) != SIGXFSZ,
+                         "[hdf5] {}: the file grows larger than this shell allows (see ulimit -f)", subject_);
   if (WIFSIGNALED(status))
     fail(fmt::format("HDF5 crashed on this file ({}); it is damaged", ::strsignal(WTERMSIG(status))));
-  fail("HDF5 ended without an answer");
+  fail(fmt::format("HDF5 ended without an answer (exit code {0}); if '{1} version' prints one, the file is damaged",
+                   WEXITSTATUS(status), hdf5_child_program().string()));
 }
 
 void Hdf5Process::wait_for(short events) {
@@ -180,7 +183,7 @@ size_t Hdf5Process::receive_some(void* data, size_t bytes) {
   }
 }
 
-json Hdf5Process::receive_answer() {
+nlohmann::json Hdf5Process::receive_answer() {
   std::string line;
   size_t end = std::string::npos;
   char block[16 << 10];
@@ -194,10 +197,13 @@ json Hdf5Process::receive_answer() {
   }
   buffered_ = line.substr(end + 1);
   line.resize(end);
-  const auto answer = parse_json(line, "[hdf5] " + subject_, {.depth = 8, .keys = 1 << 17});
+  auto answer = parse_json<nlohmann::json>(line, "[hdf5] " + subject_, {.depth = 8, .keys = 1 << 17});
   if (!answer.is_object()) fail("unexpected answer");
-  if (const auto error = answer.find("error"); error != answer.end())
-    fail(printable(error->is_string() ? error->get<std::string>() : "unknown error"));
+  if (const auto error = answer.find("error"); error != answer.end()) {
+    const auto text = printable(error->is_string() ? error->get<std::string>() : "unknown error");
+    require<ResourceError>(answer.value("resources", nlohmann::json()) != true, "[hdf5] {}: {}", subject_, text);
+    fail(text);
+  }
   return answer;
 }
 

@@ -234,10 +234,10 @@ Dataset import_dataset(const ImportOptions& o) {
 }
 
 json describe_array_file(const ArrayFile& file) {
-  json arrays = json::object();
+  std::map<std::string, json> arrays;
   for (const auto& [name, info] : file.arrays())
     arrays[name] = {{"shape", info.shape}, {"dtype", dtype_label(info.dtype)}};
-  return {{"file", file.path().string()}, {"arrays", arrays}, {"attributes", file.attributes()}};
+  return {{"file", file.path().string()}, {"arrays", json(arrays)}, {"attributes", json(file.attributes())}};
 }
 
 }  // namespace piddm

@@ -19,8 +19,7 @@ bool has_all(const ArraySet& arrays, std::initializer_list<const char*> names) {
 }
 
 [[noreturn]] void refuse(const ArraySet& arrays, const char* preset, const char* wanted) {
-  const auto names = arrays.names();
-  throw DataError("{}: preset {} looks for {}; there are: {}", arrays.origin(), preset, wanted, fmt::join(names, ", "));
+  throw DataError("{}: preset {} looks for {}; there are: {}", arrays.origin(), preset, wanted, arrays.listed_names());
 }
 
 size_t rank(const ArraySet& arrays, const std::string& name) { return arrays.info(name).shape.size(); }
@@ -127,11 +126,11 @@ ImportPlan pdebench(const ArraySet& arrays) {
 }
 
 ImportPlan own(const ArraySet& arrays) {
-  const auto& root = arrays.attributes().value("", json::object());
+  const auto root = arrays.attributes("");
   const auto text = root.find("description");
   require<DataError>(text != root.end() && text->is_string(),
                      "{}: no data set of ours; name a --preset or a --map of its arrays: {}", arrays.origin(),
-                     fmt::join(arrays.names(), ", "));
+                     arrays.listed_names());
   const json description = parse_json(text->get<std::string>(), arrays.origin() + ": description");
   ImportPlan plan;
   for (const auto& name : described_channels(description, arrays.origin()))

@@ -27,7 +27,7 @@ std::string field_axes(const json& attributes, size_t dimensions) {
 }
 
 size_t dimensions_of(const ArraySet& arrays) {
-  const auto root = arrays.attributes().value("", json::object());
+  const auto root = arrays.attributes("");
   const auto count = root.value("n_spatial_dims", json(0));
   require<DataError>(count == 1 || count == 2, "{}: n_spatial_dims is {}, only 1 and 2 can be imported",
                      arrays.origin(), count.dump());
@@ -47,7 +47,7 @@ void add_field(ImportPlan& plan, const std::string& name, const std::string& key
 
 /// Where the description of a file of ours says so: its PDE, and its channels in their order.
 void restore_description(ImportPlan& plan, const ArraySet& arrays) {
-  if (!arrays.attributes().value("", json::object()).contains("description")) return;
+  if (!arrays.attributes("").contains("description")) return;
   const auto own = import_presets().at("piddm")(arrays);
   std::vector<ChannelRule> rules;
   for (const auto& wanted : own.rules)
@@ -198,7 +198,7 @@ ImportPlan import_well(const ArraySet& arrays) {
   const auto dimensions = dimensions_of(arrays);
   ImportPlan plan;
   for (const auto& name : arrays.names()) {
-    const auto attributes = arrays.attributes().value(name, json::object());
+    const auto attributes = arrays.attributes(name);
     if (name.starts_with(kFields))
       add_field(plan, name.substr(std::string(kFields).size()), name, field_axes(attributes, dimensions),
                 dimensions == 2);
@@ -208,7 +208,7 @@ ImportPlan import_well(const ArraySet& arrays) {
     }
   }
   require<DataError>(!plan.rules.empty(), "{}: preset well looks for arrays in t0_fields; there are: {}",
-                     arrays.origin(), fmt::join(arrays.names(), ", "));
+                     arrays.origin(), arrays.listed_names());
   restore_description(plan, arrays);
   return plan;
 }

@@ -2,7 +2,10 @@
 
 #include <sys/stat.h>
 
+#include <ctime>
+
 #include "tests/data/formats/files.h"
+#include "tests/files/faults.h"
 
 namespace piddm {
 namespace {
@@ -112,6 +115,32 @@ TEST(Hdf5, FailingWritesLeaveNothingBehind) {
   content.arrays = {{"a", torch::zeros(4, torch::kComplexFloat)}};
   EXPECT_ERROR(write_hdf5(dir / "x.h5", content), ExitCode::data, "cannot be stored");
   EXPECT_TRUE(std::filesystem::is_empty(dir.path()));
+}
+
+TEST(Hdf5, AFullDiskIsNoFaultOfTheData) {
+  NEED_HDF5();
+  const TempDir dir;
+  const testing::SmallDisk disk(dir / "disk", 256);
+  if (!disk.mounted()) GTEST_SKIP() << "needs the right to mount";
+  for (const int64_t size : {100000, 40000}) {  // the child finds the disk full, or the copy of what it wrote
+    Hdf5Content content;
+    content.arrays = {{"a", torch::zeros(size)}};
+    EXPECT_ERROR(write_hdf5(dir / "disk/x.h5", content), ExitCode::resources, "No space left on device; make room");
+    EXPECT_TRUE(std::filesystem::is_empty(dir / "disk"));
+  }
+}
+
+TEST(Hdf5, SixtyThousandGroupsAreListedInLinearTime) {
+  NEED_HDF5();
+  const TempDir dir;
+  std::map<std::string, json> attributes;
+  for (int i = 0; i < 60000; ++i) attributes[fmt::format("g{}", i)] = {{"a", i}};
+  write_hdf5(dir / "x.h5", {.arrays = {{"u", torch::zeros(1)}}, .attributes = json(attributes)});
+  const auto before = std::clock();
+  const auto file = open_array_file(dir / "x.h5");
+  EXPECT_LT(std::clock() - before, 5 * CLOCKS_PER_SEC);
+  EXPECT_EQ(file->attributes().size(), attributes.size());
+  EXPECT_EQ(file->attributes().at("g59999"), json({{"a", 59999}}));
 }
 
 /// A program in place of piddm-hdf5.

@@ -13,7 +13,13 @@ struct Failure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// "what: reason", the reason being the innermost entry of HDF5's error stack.
+/// Nothing is wrong with the file: the disk is full, the system refuses something.
+struct ResourceFailure : Failure {
+  using Failure::Failure;
+};
+
+/// "what: reason", the reason being the innermost entry of HDF5's error stack; a ResourceFailure with the system's own
+/// words where a system call failed.
 [[noreturn]] void fail(const std::string& what);
 
 /// `id` or `status` of an HDF5 call, checked.
@@ -34,6 +40,9 @@ class Handle {
     if (id_ >= 0) close_(id_);
   }
   operator hid_t() const { return id_; }
+
+  /// Closes it now and says whether that worked, as the end of what was written.
+  void finish(const std::string& what) { check(close_(std::exchange(id_, -1)), what); }
 
  private:
   hid_t id_;

@@ -7,9 +7,14 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <initializer_list>
+#include <string>
+
+#include "piddm/data/formats/hdf5_child/handle.h"
 
 #ifdef PIDDM_SECCOMP
 #include <seccomp.h>
@@ -19,10 +24,18 @@ namespace piddm::hdf5_child {
 
 namespace {
 
+[[noreturn]] void refuse(const std::string& what) {
+  throw ResourceFailure(what + " (" + std::strerror(errno) +
+                        "), and HDF5 files are not read or written without: see the limits of this shell or container");
+}
+
+/// At most `value`: a lower limit from outside stays.
 template <class Resource>
 void limit(Resource what, uint64_t value) {
-  const rlimit both{value, value};
-  ::setrlimit(what, &both);
+  rlimit both{};
+  if (::getrlimit(what, &both) != 0) refuse("no resource limits");
+  both.rlim_cur = both.rlim_max = std::min<rlim_t>(value, both.rlim_max);
+  if (::setrlimit(what, &both) != 0) refuse("no resource limits");
 }
 
 uint64_t address_space() {
@@ -55,28 +68,33 @@ bool load_filter(Access access) {
   if (access == Access::write)
     good = good && allow(filter, {SCMP_SYS(read), SCMP_SYS(pread64), SCMP_SYS(pwrite64), SCMP_SYS(lseek),
                                   SCMP_SYS(ftruncate), SCMP_SYS(fstat), SCMP_SYS(newfstatat), SCMP_SYS(close)});
-  good = good && seccomp_load(filter) == 0;
+  const int failed = good ? -seccomp_load(filter) : ENOMEM;
   seccomp_release(filter);
-  return good;
+  errno = failed;
+  return failed == 0;
 }
 #endif
 
 }  // namespace
 
-bool enter_jail(const Limits& limits, [[maybe_unused]] Access access) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+void enter_jail(const Limits& limits, [[maybe_unused]] Access access) {
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) refuse("no jail");
   limit(RLIMIT_AS, address_space() + limits.memory_bytes);
   limit(RLIMIT_CPU, limits.cpu_seconds);
   limit(RLIMIT_FSIZE, limits.file_bytes);
   limit(RLIMIT_CORE, 0);
 #ifdef PIDDM_SECCOMP
-  return load_filter(access);
+  if (!load_filter(access)) refuse("no filter of system calls");
+  if (::open("/dev/null", O_RDONLY) >= 0 || errno != EPERM) refuse("the filter of system calls has no effect");
+#endif
+}
+
+bool filters_calls() {
+#ifdef PIDDM_SECCOMP
+  return true;
 #else
   return false;
 #endif
 }
-
-bool cannot_open_files() { return ::open("/dev/null", O_RDONLY) < 0 && errno == EPERM; }
 
 }  // namespace piddm::hdf5_child

@@ -15,11 +15,11 @@ struct Limits {
 
 /// Resource limits, no new privileges, death with the parent, and a list of the system calls that are still allowed:
 /// memory, writing to open files, time and exit; when writing also reading and seeking in open files. Any other call,
-/// opening a file above all, fails with EPERM. False where the kernel or the build has no such filter: then only the
-/// resource limits hold.
-bool enter_jail(const Limits& limits, Access access);
+/// opening a file above all, fails with EPERM. A ResourceFailure where a part of this cannot be had, so that no file is
+/// looked at outside. A build without libseccomp has the resource limits only.
+void enter_jail(const Limits& limits, Access access);
 
-/// Whether opening a file is refused now, tried out.
-bool cannot_open_files();
+/// Whether this build filters system calls.
+bool filters_calls();
 
 }  // namespace piddm::hdf5_child

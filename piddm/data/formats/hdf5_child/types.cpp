@@ -1,5 +1,9 @@
 #include "piddm/data/formats/hdf5_child/types.h"
 
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
 namespace piddm::hdf5_child {
 
 namespace {
@@ -10,11 +14,23 @@ herr_t take_description(unsigned, const H5E_error2_t* error, void* text) {
   return 0;
 }
 
+/// The errno that HDF5's drivers write into their descriptions ("..., errno = 28, error message = ..."), or 0.
+int system_error(const std::string& reason) {
+  static const std::string mark = "errno = ";
+  const auto at = reason.find(mark);
+  return at == std::string::npos ? 0 : std::atoi(reason.c_str() + at + mark.size());
+}
+
 }  // namespace
 
 void fail(const std::string& what) {
   std::string reason;
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_description, &reason);
+  if (const int code = system_error(reason); code != 0) {
+    const bool full = code == ENOSPC || code == EDQUOT;
+    throw ResourceFailure(what + ": " + std::strerror(code) +
+                          (full ? "; make room there or choose another folder" : ""));
+  }
   throw Failure(reason.empty() ? what : what + ": " + reason);
 }
 
