@@ -1,8 +1,10 @@
 // Targets that take a text.
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "piddm/core/config.h"
+#include "piddm/core/console.h"
 #include "piddm/core/json_text.h"
 #include "piddm/core/toml_text.h"
 #include "piddm/data/formats/channel_map.h"
@@ -90,6 +92,16 @@ void json_text(std::string_view input) {
   const auto value = parse_json(input, "f.json");
   demand(parse_json(value.dump(), "f.json").dump() == value.dump());
   read_options(value);
+}
+
+void terminal(std::string_view input) {
+  const auto shown = printable(input);
+  const auto obeyed = [](char c) {
+    return (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7F;
+  };
+  demand(std::none_of(shown.begin(), shown.end(), obeyed) && printable(shown) == shown);
+  demand(printable_line(input).find_first_of("\n\t") == std::string::npos);
+  static_cast<void>(json(shown).dump());
 }
 
 void manifest(std::string_view input) {
