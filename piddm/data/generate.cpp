@@ -51,7 +51,8 @@ void check_finite(const Tensor& fields, const std::vector<std::string>& channels
 ResidualStatistics generate_samples(const Pde& pde, const SampleRange& range,
                                     const std::function<void(const Tensor& samples)>& sink) {
   require<UsageError>(range.n > 0 && range.batch > 0 && range.first >= 0,
-                      "cannot make {} samples from {} on, {} at a time", range.n, range.first, range.batch);
+                      "samples {} to {} are asked for, {} at a time: at least one is needed, counted from 0",
+                      range.first, range.first + range.n - 1, range.batch);
   data_type_name(range.dtype);
   const torch::NoGradGuard no_grad;
   std::vector<ResidualStatistics> parts;

@@ -43,11 +43,13 @@ class CheckpointStore {
   /// intact step if there is one.
   Checkpoint load(int64_t step) const;
 
+  /// Deletes steps below `newest` beyond keep_last, as save() does at its end: for a run that was killed right there.
+  void prune(int64_t newest) const;
+
  private:
   std::filesystem::path folder_of(int64_t step) const;
   void verify(int64_t step) const;
   std::optional<int64_t> intact_before(int64_t step) const;
-  void prune(int64_t newest) const;
 
   std::filesystem::path folder_;
   int keep_last_;

@@ -240,6 +240,7 @@ class Trainer {
     const auto latest = store_.latest();
     if (!latest) return run_.truncate_metrics(0);  // killed before the first checkpoint: begin again
     const auto checkpoint = store_.load(*latest);
+    store_.prune(*latest);
     adam_.load(checkpoint.parts);
     load_objective(checkpoint.parts);
     step_ = saved_ = checkpoint.step;
