@@ -1,7 +1,7 @@
 #pragma once
-// What libFuzzer and the replay of the corpus feed: one function for each parser of what a user or a file says. A target
-// may throw a piddm::Error, which is the answer to a bad input; anything else it throws, and any sanitizer's report, is
-// a finding. None needs LibTorch.
+// What libFuzzer and the replay of the corpus feed: one function for each parser of what a user or a file says. A
+// target may throw a piddm::Error, which is the answer to a bad input; anything else it throws, and any sanitizer's
+// report, is a finding. None needs LibTorch.
 
 #include <string_view>
 #include <vector>

@@ -31,9 +31,9 @@ struct Inner {
   Colour colour = Colour::red;
   template <class V>
   void fields(V&& f) {
-    f("sizes", sizes, at_least(1), "");
-    f("names", names, "");
-    f("colour", colour, "");
+    f("sizes", sizes, at_least(1), "a list with bounds");
+    f("names", names, "a list of texts");
+    f("colour", colour, "one of several");
   }
 };
 
@@ -48,13 +48,13 @@ struct Options {
   static std::vector<FormerKey> former_keys() { return {{"old", "name"}, {"inner.gone", "", "no longer used"}}; }
   template <class V>
   void fields(V&& f) {
-    f("flag", flag, "");
-    f("steps", steps, between(0, 1e6), "");
-    f("seed", seed, "");
-    f("rate", rate, more_than(0), "");
-    f("name", name, "");
-    f("raw", raw, "");
-    f("inner", inner, "");
+    f("flag", flag, "a truth value");
+    f("steps", steps, between(0, 1e6), "with two bounds");
+    f("seed", seed, "without a sign");
+    f("rate", rate, more_than(0), "an open bound");
+    f("name", name, "a text");
+    f("raw", raw, "anything");
+    f("inner", inner, "a table");
   }
 };
 

@@ -84,9 +84,27 @@ void collect(json& value, std::vector<Place>& places) {
 json awkward_value(Dice& dice) {
   json deep = 1;
   for (int i = 0; i < 28; ++i) deep = json::array({deep});
-  const json list[] = {nullptr, true,           "",   "x",  -1, 0, 1e300, -1e300, INT64_MAX, INT64_MIN,    UINT64_MAX,
-                       1e9,     int64_t{1} << 40, 0.5, 1e-300, json::object(), json::array(), deep, std::string(5000, 'x'),
-                       json::array({1, 2, 3}), {{"type", "fno"}}};
+  const json list[] = {nullptr,
+                       true,
+                       "",
+                       "x",
+                       -1,
+                       0,
+                       1e300,
+                       -1e300,
+                       INT64_MAX,
+                       INT64_MIN,
+                       UINT64_MAX,
+                       1e9,
+                       int64_t{1} << 40,
+                       0.5,
+                       1e-300,
+                       json::object(),
+                       json::array(),
+                       deep,
+                       std::string(5000, 'x'),
+                       json::array({1, 2, 3}),
+                       {{"type", "fno"}}};
   return list[dice.below(std::size(list))];
 }
 
@@ -95,7 +113,8 @@ void damage_json(json& document, Dice& dice) {
   collect(document, places);
   if (places.empty()) return;
   const auto& place = places[dice.below(places.size())];
-  auto& value = place.key.empty() && place.parent->is_array() ? (*place.parent)[place.index] : (*place.parent)[place.key];
+  auto& value =
+      place.key.empty() && place.parent->is_array() ? (*place.parent)[place.index] : (*place.parent)[place.key];
   switch (dice.below(4)) {
     case 0:
       if (place.parent->is_object())

@@ -6,8 +6,8 @@
 
 namespace piddm::testing {
 
-/// One to four of: bits flipped, a byte or an integer set to an awkward value, a piece cut, doubled, moved or put in, the
-/// end cut off.
+/// One to four of: bits flipped, a byte or an integer set to an awkward value, a piece cut, doubled, moved or put in,
+/// the end cut off.
 std::string mutate_bytes(std::string text, uint64_t seed);
 
 /// One to three of: a key taken out, a value made awkward (huge, negative, not finite, of another type, deeply nested),
