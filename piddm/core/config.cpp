@@ -53,6 +53,15 @@ std::string shortened(const std::string& text) {
   return text.size() <= kShown ? text : text.substr(0, kShown) + "...";
 }
 
+/// Only UTF-8 can be stored or shown.
+void check_text(const std::string& setting) {
+  try {
+    static_cast<void>(json(setting).dump());
+  } catch (const json::exception&) {
+    throw UsageError("--set {}: not UTF-8 text", shortened(setting));
+  }
+}
+
 /// TOML, or a bare word as it stands.
 json value_of(const std::string& text, const std::string& key) {
   try {
@@ -70,6 +79,7 @@ json load_config(const std::string& name) {
 }
 
 void apply_setting(json& config, const std::string& setting) {
+  check_text(setting);
   const auto equals = setting.find('=');
   const std::string key = setting.substr(0, equals);
   const bool empty_part = ("." + key + ".").find("..") != std::string::npos;

@@ -1,6 +1,8 @@
 #include "piddm/core/interrupt.h"
 
 #include <unistd.h>
+
+#include <atomic>
 #include <csignal>
 
 #include "piddm/core/error.h"
@@ -9,14 +11,15 @@ namespace piddm {
 
 namespace {
 
-volatile std::sig_atomic_t first_signal = 0;
-volatile std::sig_atomic_t keys_seen = 0;  // Ctrl-C
+// Signals come to any thread, all of them ask. Without locks, so that a handler may use them.
+std::atomic<int> first_signal = 0;
+std::atomic<int> keys_seen = 0;  // Ctrl-C
+static_assert(std::atomic<int>::is_always_lock_free);
 
 void on_signal(int number) {
-  if (first_signal == 0) first_signal = number;
-  if (number != SIGINT) return;
-  keys_seen = keys_seen + 1;
-  if (keys_seen > 1) _exit(static_cast<int>(ExitCode::interrupted));
+  int none = 0;
+  first_signal.compare_exchange_strong(none, number);
+  if (number == SIGINT && ++keys_seen > 1) _exit(static_cast<int>(ExitCode::interrupted));
 }
 
 bool ignored(int number) {

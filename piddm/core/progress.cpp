@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "piddm/core/console.h"
 
@@ -11,7 +12,7 @@ namespace piddm {
 
 namespace {
 
-ProgressMode mode = ProgressMode::automatic;
+std::atomic<ProgressMode> mode = ProgressMode::automatic;
 
 bool on_terminal() { return isatty(STDERR_FILENO) != 0; }
 

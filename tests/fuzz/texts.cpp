@@ -1,9 +1,12 @@
 // Targets that take a text.
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "piddm/core/config.h"
+#include "piddm/core/console.h"
 #include "piddm/core/json_text.h"
+#include "piddm/core/toml_text.h"
 #include "piddm/data/formats/channel_map.h"
 #include "piddm/files/manifest.h"
 #include "piddm/solve/task/sensor_text.h"
@@ -28,9 +31,9 @@ struct Inner {
   Colour colour = Colour::red;
   template <class V>
   void fields(V&& f) {
-    f("sizes", sizes, at_least(1), "");
-    f("names", names, "");
-    f("colour", colour, "");
+    f("sizes", sizes, at_least(1), "a list with bounds");
+    f("names", names, "a list of texts");
+    f("colour", colour, "one of several");
   }
 };
 
@@ -45,13 +48,13 @@ struct Options {
   static std::vector<FormerKey> former_keys() { return {{"old", "name"}, {"inner.gone", "", "no longer used"}}; }
   template <class V>
   void fields(V&& f) {
-    f("flag", flag, "");
-    f("steps", steps, between(0, 1e6), "");
-    f("seed", seed, "");
-    f("rate", rate, more_than(0), "");
-    f("name", name, "");
-    f("raw", raw, "");
-    f("inner", inner, "");
+    f("flag", flag, "a truth value");
+    f("steps", steps, between(0, 1e6), "with two bounds");
+    f("seed", seed, "without a sign");
+    f("rate", rate, more_than(0), "an open bound");
+    f("name", name, "a text");
+    f("raw", raw, "anything");
+    f("inner", inner, "a table");
   }
 };
 
@@ -89,6 +92,16 @@ void json_text(std::string_view input) {
   const auto value = parse_json(input, "f.json");
   demand(parse_json(value.dump(), "f.json").dump() == value.dump());
   read_options(value);
+}
+
+void terminal(std::string_view input) {
+  const auto shown = printable(input);
+  const auto obeyed = [](char c) {
+    return (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7F;
+  };
+  demand(std::none_of(shown.begin(), shown.end(), obeyed) && printable(shown) == shown);
+  demand(printable_line(input).find_first_of("\n\t") == std::string::npos);
+  static_cast<void>(json(shown).dump());
 }
 
 void manifest(std::string_view input) {

@@ -123,11 +123,17 @@ Observation sensors_from_arrays(const TensorMap& arrays, const std::string& file
   const auto entry = [&](const std::string& name, int64_t k) {
     return numbers.count(name) ? numbers.at(name)[k].item<double>() : 0.0;
   };
+  const auto whole = [&](const std::string& name, int64_t k) {
+    const double number = entry(name, k);
+    require<DataError>(number == std::floor(number) && std::abs(number) < 1e15,
+                       "{}: entry {}: {} = {} is not a whole number", file, k, name, number);
+    return static_cast<int64_t>(number);
+  };
   SensorGrid grid(pde, columns.coordinates);
   for (int64_t k = 0; k < count; ++k)
     grid.add({.origin = fmt::format("{}: entry {}", file, k),
-              .channel = static_cast<int64_t>(entry("channel", k)),
-              .sample = static_cast<int64_t>(entry("sample", k)),
+              .channel = whole("channel", k),
+              .sample = whole("sample", k),
               .h = entry(columns.h, k),
               .w = entry(columns.w, k),
               .value = entry("value", k),
