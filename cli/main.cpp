@@ -6,15 +6,20 @@
 #include <iostream>
 
 #include "cli/command.h"
+#include "cli/numbers.h"
 #include "piddm/core/console.h"
 #include "piddm/core/error.h"
 #include "piddm/core/interrupt.h"
+#include "piddm/core/json_text.h"
 #include "piddm/core/log.h"
 #include "piddm/core/progress.h"
 
 namespace piddm::cli {
 
 namespace {
+
+constexpr size_t kLongestName = 200;  // temporary files beside it have longer ones
+constexpr auto kLargestSeed = static_cast<int64_t>(kSeeds.high);
 
 constexpr const char* kFooter =
     "A first look:   piddm demo\n"
@@ -75,7 +80,9 @@ int run(Context& context) {
   } catch (const Error& error) {
     return failure(error.code(), error.what());
   } catch (const std::filesystem::filesystem_error& error) {
-    return failure(ExitCode::resources, error.what());
+    return failure(ExitCode::resources, fmt::format("{}: {}", error.path1().string(), error.code().message()));
+  } catch (const json::exception& error) {
+    return failure(ExitCode::data, reason_of(error));
   } catch (const std::bad_alloc&) {
     return failure(ExitCode::resources, kNoMemory);
   } catch (const c10::Error& error) {
@@ -112,7 +119,7 @@ void Context::print(const json& object, const std::string& text) const {
 CLI::App* add_command(CLI::App& app, Context& context, const std::string& name, const std::string& description) {
   auto* command = app.add_subcommand(name, description);
   command->add_option("--seed", context.seed, "seed of every random number")
-      ->check([](const std::string& seed) { return seed.starts_with('-') ? "must not be negative, got " + seed : ""; })
+      ->check(whole_number(0, kLargestSeed))
       ->capture_default_str()
       ->group("Common");
   command->add_option("--device", context.device_name, "auto, cpu, cuda or cuda:N")
@@ -129,6 +136,9 @@ CLI::App* add_command(CLI::App& app, Context& context, const std::string& name, 
 void check_output(const std::string& file, const std::vector<std::string>& extensions,
                   const std::vector<std::string>& inputs) {
   const std::filesystem::path path(file);
+  for (const auto& part : path)
+    require<UsageError>(part.string().size() <= kLongestName, "--out {}...: a name in it has more than {} characters",
+                        file.substr(0, 60), kLongestName);
   if (!extensions.empty() && std::find(extensions.begin(), extensions.end(), path.extension()) == extensions.end())
     throw UsageError("--out {}: the name must end in {}", file, fmt::join(extensions, " or "));
   for (const auto& input : inputs)

@@ -74,4 +74,17 @@ std::string read_digest(const std::filesystem::path& path) {
   return read_file(digest_path(path), kMaxDigestFile).substr(0, kDigestLength);
 }
 
+void check_digest(const std::filesystem::path& path) {
+  for (auto kept = read_digest(path); !kept.empty();) {
+    if (sha256_file(path) == kept) return;
+    const auto now = read_digest(path);  // another one: the file was being replaced
+    require<DataError>(
+        now != kept,
+        "{0}: damaged (its SHA-256 is not the one in {1}): copy or make the file again; if you changed it "
+        "on purpose, remove {1}",
+        path.string(), digest_path(path).string());
+    kept = now;
+  }
+}
+
 }  // namespace piddm

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "piddm/core/input_file.h"
-#include "piddm/core/json_text.h"
 #include "piddm/files/atomic_file.h"
+#include "piddm/files/json_file.h"
 #include "piddm/files/manifest.h"
 #include "piddm/files/safetensors.h"
 #include "piddm/files/sha256.h"
@@ -24,6 +24,13 @@ constexpr const char* kState = "state.json";
 constexpr std::string_view kPartSuffix = ".safetensors";
 constexpr std::string_view kPrefix = "step-";
 constexpr size_t kMaxText = size_t{64} << 20;
+
+/// Version 1 had neither format nor digest of its own.
+const JsonFormat& state_format() {
+  static const JsonFormat format{
+      .name = "piddm-checkpoint", .version = 2, .max_bytes = kMaxText, .limits = {.keys = 65536}};
+  return format;
+}
 
 std::optional<int64_t> parse_step(std::string_view name) {
   if (!name.starts_with(kPrefix)) return std::nullopt;
@@ -77,11 +84,11 @@ void CheckpointStore::save(const Checkpoint& checkpoint) {
   for (const auto& [part, tensors] : checkpoint.parts) {
     const auto name = part + std::string(kPartSuffix);
     require<UsageError>(plain_name(name), "[checkpoint] bad name of a part: '{}'", part);
-    write_safetensors(folder.path() / name, tensors);
+    write_safetensors(folder.path() / name, tensors, {}, SafetensorsDigest::elsewhere);  // in the manifest
     add(name);
   }
   const json state = {{"step", checkpoint.step}, {"state", checkpoint.state}};
-  write_file_atomically(folder.path() / kState, state.dump(1) + "\n");
+  write_json_file(folder.path() / kState, state_format(), state);
   add(kState);
   write_file_atomically(folder.path() / kManifest, manifest);
   folder.commit();
@@ -163,8 +170,8 @@ Checkpoint CheckpointStore::load(int64_t step) const {
     throw DataError("{}; step {} is intact: remove {} to continue from there", error.what(), *older, folder.string());
   }
   const auto state_path = (folder / kState).string();
-  auto document = parse_json(read_file(state_path, kMaxText), state_path, {.keys = 65536});
-  const bool matches = document.is_object() && document.contains("state") && document.contains("step") &&
+  const auto document = read_json_file(state_path, state_format());
+  const bool matches = document.contains("state") && document.contains("step") &&
                        document["step"].is_number_integer() && document["step"].get<int64_t>() == step;
   require<DataError>(matches, "[checkpoint] {}: not the state of step {}", state_path, step);
   Checkpoint checkpoint{step, {}, document["state"]};

@@ -2,7 +2,7 @@
 // Checkpoints that survive a crash, a full disk and bit rot.
 //
 //   folder/step-N/<part>.safetensors   one file a part: model, ema, optimiser, ...
-//   folder/step-N/state.json           {"step": N, "state": ...}
+//   folder/step-N/state.json           {"step": N, "state": ...}, a document of json_file.h
 //   folder/step-N/manifest.sha256      checked by load(), or by hand with `sha256sum -c`
 //   folder/latest                      "step-N": the last one that was saved completely
 

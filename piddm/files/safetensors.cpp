@@ -9,6 +9,7 @@
 #include "piddm/core/input_file.h"
 #include "piddm/files/atomic_file.h"
 #include "piddm/files/safetensors_header.h"
+#include "piddm/files/sha256.h"
 
 namespace piddm {
 
@@ -25,9 +26,11 @@ std::string dtype_name(const std::string& name, const Tensor& x) {
   return safetensors_name(*type);
 }
 
-std::string dump_header(const SortedJson& header, const std::filesystem::path& path) try {
+enum class Padding { none, to_words };
+
+std::string dump_header(const SortedJson& header, const std::filesystem::path& path, Padding padding) try {
   auto text = header.dump();
-  text.append((8 - text.size() % 8) % 8, ' ');
+  if (padding == Padding::to_words) text.append((8 - text.size() % 8) % 8, ' ');
   require<DataError>(text.size() <= kMaxSafetensorsHeader, "[safetensors] {}: the header would exceed 16 MiB",
                      path.string());
   return text;
@@ -41,18 +44,25 @@ Safetensors read_safetensors(const std::filesystem::path& path) {
   const InputFile file(path);
   auto header = read_safetensors_header(file);
   Safetensors result{{}, std::move(header.metadata)};
+  Sha256 hash;
+  if (!header.digest.empty()) hash.update(header.digested);
   for (const auto& entry : header.entries) {
     auto x = torch::empty(entry.shape, scalar_type(entry.type));
     file.read(header.data_begin + entry.begin, x.data_ptr(), entry.end - entry.begin);
+    if (!header.digest.empty()) hash.update(bytes_of(x));
     require<DataError>(entry.type != NumberType::boolean || valid_bools(x), "{}: a truth value is neither 0 nor 1",
                        safetensors_label(file, entry.name));
     result.tensors.emplace(entry.name, std::move(x));
   }
+  require<DataError>(header.digest.empty() || header.digest == hash.hex(),
+                     "[safetensors] {}: damaged (its SHA-256 differs from the one in its header): copy it again from "
+                     "where it came, or make it again",
+                     path.string());
   return result;
 }
 
 void write_safetensors(const std::filesystem::path& path, const TensorMap& tensors,
-                       const std::map<std::string, std::string>& metadata) {
+                       const std::map<std::string, std::string>& metadata, SafetensorsDigest digest) {
   require<DataError>(tensors.size() <= kMaxSafetensorsEntries, "[safetensors] {}: more than {} tensors", path.string(),
                      kMaxSafetensorsEntries);
   std::vector<std::pair<std::string, Tensor>> ordered(tensors.begin(), tensors.end());
@@ -72,7 +82,13 @@ void write_safetensors(const std::filesystem::path& path, const TensorMap& tenso
     at = end;
   }
   if (!metadata.empty()) header[kSafetensorsMetadata] = metadata;
-  const auto text = dump_header(header, path);
+  if (digest == SafetensorsDigest::inside) {
+    Sha256 hash;
+    hash.update(dump_header(header, path, Padding::none));
+    for (const auto& [name, x] : ordered) hash.update(bytes_of(packed(x)));
+    header[kSafetensorsMetadata][kSafetensorsDigest] = hash.hex();
+  }
+  const auto text = dump_header(header, path, Padding::to_words);
   const uint64_t length = text.size();
   AtomicFile file(path);
   file.write(&length, 8);

@@ -104,13 +104,19 @@ std::string safetensors_name(NumberType type) {
 
 SafetensorsHeader read_safetensors_header(const InputFile& file) {
   SafetensorsHeader header;
-  const auto table = read_json(file, header.data_begin);
+  auto table = read_json(file, header.data_begin);
   for (const auto& [name, info] : table.items())
     if (name != kSafetensorsMetadata) header.entries.push_back(parse_entry(name, info, safetensors_label(file, name)));
   require<DataError>(header.entries.size() <= kMaxSafetensorsEntries, "[safetensors] {}: more than {} tensors",
                      file.path().string(), kMaxSafetensorsEntries);
   check_layout(header.entries, file.size() - header.data_begin, file);
   header.metadata = parse_metadata(table, file);
+  if (const auto found = header.metadata.extract(kSafetensorsDigest); !found.empty()) {
+    header.digest = found.mapped();
+    table[kSafetensorsMetadata].erase(kSafetensorsDigest);
+    if (header.metadata.empty()) table.erase(kSafetensorsMetadata);
+    header.digested = table.dump();
+  }
   return header;
 }
 

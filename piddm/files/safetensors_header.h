@@ -14,6 +14,7 @@ namespace piddm {
 constexpr uint64_t kMaxSafetensorsHeader = uint64_t{16} << 20;
 constexpr size_t kMaxSafetensorsEntries = 65536;
 constexpr const char* kSafetensorsMetadata = "__metadata__";
+constexpr const char* kSafetensorsDigest = "piddm.sha256";  ///< key of the metadata
 
 struct SafetensorsEntry {
   std::string name;
@@ -23,9 +24,11 @@ struct SafetensorsEntry {
 };
 
 struct SafetensorsHeader {
-  std::vector<SafetensorsEntry> entries;  ///< by offset; together they are all that follows the header
-  std::map<std::string, std::string> metadata;
-  uint64_t data_begin = 0;  ///< in the file
+  std::vector<SafetensorsEntry> entries;        ///< by offset; together they are all that follows the header
+  std::map<std::string, std::string> metadata;  ///< without the digest
+  std::string digest;                           ///< "" where it carries none
+  std::string digested;                         ///< the header without it, of which the digest is
+  uint64_t data_begin = 0;                      ///< in the file
 };
 
 SafetensorsHeader read_safetensors_header(const InputFile& file);

@@ -21,7 +21,7 @@ ParameterLimit::~ParameterLimit() { most_parameters = before_; }
 void ParameterCount::add(const std::vector<int64_t>& shape) {
   const auto numbers = checked_bytes(shape, 1);
   require<UsageError>(numbers && *numbers <= most_parameters - count_,
-                      "model: its sizes make a network of more than {} parameters; choose a smaller one",
+                      "model: its sizes make a network of more than {} parameters, the most allowed here",
                       most_parameters);
   count_ += *numbers;
 }

@@ -2,6 +2,7 @@
 
 #include "piddm/core/config.h"
 #include "piddm/core/toml_text.h"
+#include "piddm/experiment/run_origin.h"
 #include "piddm/tables/demo.h"
 #include "tests/testing.h"
 #include "tests/tiny.h"
@@ -197,6 +198,32 @@ TEST(Experiment, RefusesDataThatDoNotFit) {
   experiment.pde.grid = 32;
   EXPECT_ERROR(train_teacher(experiment, data, folder / "run", torch::kCPU, false), ExitCode::data, "16");
   EXPECT_FALSE(std::filesystem::exists(folder / "run"));
+}
+
+TEST(RunOrigin, EverySampleOfTheDataCounts) {
+  const testing::TempDir folder;
+  const auto experiment = parse_experiment(tiny_config());
+  auto data = testing::tiny_data(5);
+  const auto begun = origin_of_teacher(data);
+  open_run(folder / "run", begun, experiment, false);
+  EXPECT_NO_THROW(open_run(folder / "run", begun, experiment, true));
+  data[2][1][3][4] += 1e-12;
+  EXPECT_ERROR(open_run(folder / "run", origin_of_teacher(data), experiment, true), ExitCode::usage,
+               "was begun with another data");
+}
+
+// Up to 0.2.0 origin.json had the digest of the first and the last sample only, and no format.
+TEST(RunOrigin, ThatOfAnEarlierVersionIsComparedAsItWas) {
+  const testing::TempDir folder;
+  const auto experiment = parse_experiment(tiny_config());
+  auto data = testing::tiny_data(5);
+  open_run(folder / "run", origin_of_teacher(data), experiment, false);
+  const json earlier = {{"kind", "teacher"}, {"data", origin_of_teacher(data).data}, {"teacher", ""}};
+  testing::write_text(folder / "run/origin.json", earlier.dump(2));
+  EXPECT_NO_THROW(open_run(folder / "run", origin_of_teacher(data), experiment, true));
+  data[4][0][0][0] += 1;
+  EXPECT_ERROR(open_run(folder / "run", origin_of_teacher(data), experiment, true), ExitCode::usage,
+               "was begun with another data");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <set>
 
+#include "tests/files/flips.h"
 #include "tests/recipe/tiny_tables.h"
 #include "tests/testing.h"
 
@@ -193,6 +194,30 @@ TEST_F(TableRuns, ADamagedStepIsNamed) {
   for (const auto& entry : fs::recursive_directory_iterator(folder_.path()))
     if (entry.path().filename() == "metrics.json") testing::write_text(entry.path(), "{");
   EXPECT_ERROR(run("table-diversity"), ExitCode::data, "remove the folder");
+}
+
+TEST_F(TableRuns, NoBitOfAStepChangesUnnoticed) {
+  options_.methods = {"teacher"};
+  run("table-diversity");
+  const auto content = [&] {
+    json report = run("table-diversity");
+    for (const char* clock : {"seconds", "machine"}) report.erase(clock);
+    return report.dump();
+  };
+  std::set<std::string> seen;
+  for (const auto& entry : fs::recursive_directory_iterator(folder_ / "steps")) {
+    const auto name = entry.path().filename().string();
+    if (name != "metrics.json" && name != "kept.safetensors") continue;
+    seen.insert(name);
+    testing::expect_no_silent_damage(entry.path(), content, 6);
+    auto bytes = testing::read_text(entry.path());
+    bytes[bytes.size() - 100] ^= 1;
+    const auto whole = testing::read_text(entry.path());
+    testing::write_text(entry.path(), bytes);
+    EXPECT_ERROR(content(), ExitCode::data, "remove the folder " + entry.path().parent_path().string());
+    testing::write_text(entry.path(), whole);
+  }
+  EXPECT_EQ(seen.size(), 2u);
 }
 
 TEST_F(TableRuns, RefuseAChoiceThatWouldBeIgnored) {

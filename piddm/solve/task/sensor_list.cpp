@@ -7,6 +7,7 @@
 #include <optional>
 #include <tuple>
 
+#include "piddm/core/available_memory.h"
 #include "piddm/core/input_file.h"
 #include "piddm/solve/task/sensor_text.h"
 
@@ -48,6 +49,12 @@ class SensorGrid {
   Observation observation(const std::string& file) const {
     require<DataError>(!readings_.empty(), "{}: no values in it", file);
     const int64_t samples = std::get<0>(readings_.rbegin()->first) + 1, n = pde_.grid();
+    int64_t complete = 0;  // before memory is taken for samples that are not there
+    for (const auto& [place, r] : readings_) {
+      require<DataError>(std::get<0>(place) <= complete, "{}: sample {} has no value", file, complete);
+      complete = std::get<0>(place) + 1;
+    }
+    require_memory(file + ": samples", samples, 3 * 4 * pde_.num_channels() * n * n, torch::kCPU);
     Observation out{torch::zeros({samples, pde_.num_channels(), n, n}), {}, {}};
     out.mask = torch::zeros_like(out.values);
     out.sigma = torch::zeros_like(out.values);
@@ -61,9 +68,6 @@ class SensorGrid {
       set(out.mask, 1);
       set(out.sigma, r.sigma);
     }
-    const auto empty = out.mask.sum({1, 2, 3}) == 0;
-    require<DataError>(!empty.any().item<bool>(), "{}: sample {} has no value", file,
-                       empty.to(torch::kFloat32).argmax().item<int64_t>());
     if (out.sigma.max().item<double>() == 0) out.sigma = Tensor();
     return out;
   }
