@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "piddm/core/config.h"
+#include "piddm/data/dataset.h"
 #include "piddm/files/npy.h"
 #include "tests/cli/workshop.h"
 #include "tests/files/faults.h"
@@ -191,6 +192,35 @@ TEST_F(CliErrors, TrainingThatDivergesIsANumericsError) {
                  ExitCode::numerics, "is not finite");
   EXPECT_TRUE(fs::exists(folder_ / "run/checkpoints/latest"));
   EXPECT_FALSE(fs::exists(folder_ / "run/model"));
+}
+
+TEST_F(CliErrors, DataOtherThanTheirDigestAreRefusedByEveryReader) {
+  const auto file = copy("data.npz").string(), digest = copy("data.npz.sha256").string();
+  const auto kept = testing::read_text(digest);
+  auto data = load_dataset(file);
+  data.fields[7][0][3][4] += 0.5;
+  save_dataset(file, data);
+  testing::write_text(digest, kept);
+  const std::string said = "data.npz: damaged (its SHA-256 is not the one in " + digest + ")";
+  expect_failure({"data", "info", file}, ExitCode::data, said);
+  expect_failure({"plot", file, "--out", out("x.png")}, ExitCode::data, said);
+  expect_failure({"train", shop_.config(), "--data", file, "--out", out("run")}, ExitCode::data, said);
+  expect_failure({"evaluate", shop_.at("samples.npz"), "--reference", file}, ExitCode::data, said);
+  expect_failure({"data", "import", file, "--out", out()}, ExitCode::data, said);
+  expect_failure({"data", "export", file, "--format", "safetensors", "--out", out("x.safetensors")}, ExitCode::data,
+                 said);
+  expect_failure({"solve", shop_.at("student"), "--task", "forward", "--observe", file, "--out", out()}, ExitCode::data,
+                 said);
+}
+
+TEST_F(CliErrors, AModelWithAChangedBitIsRefused) {
+  auto model = copy("student");
+  const auto config = model / "model/config.json";
+  auto text = testing::read_text(config);
+  const auto at = text.find("\"scale\": ") + 9;
+  text[at] = text[at] == '1' ? '3' : '1';
+  testing::write_text(config, text);
+  expect_failure({"generate", model.string(), "--out", out()}, ExitCode::data, "damaged or edited by hand");
 }
 
 TEST_F(CliErrors, AFullDiskStopsTheRunAndRoomContinuesIt) {
