@@ -75,8 +75,8 @@ int fail_one(int64_t k, const std::function<std::string()>& parse, const std::st
   return status;
 }
 
-/// Each allocation of `parse` fails once. It returns what it found or throws a DataError; with too little memory it must
-/// do the same or throw std::bad_alloc. `may_abort`: nlohmann's JSON takes memory in its destructor, which must not
+/// Each allocation of `parse` fails once. It returns what it found or throws a DataError; with too little memory it
+/// must do the same or throw std::bad_alloc. `may_abort`: nlohmann's JSON takes memory in its destructor, which must not
 /// throw, so that a failure ends the process; never in another way than by abort().
 void fail_each(const std::string& name, bool may_abort, const std::function<std::string()>& parse) {
   const auto expected = answer_of(parse);
