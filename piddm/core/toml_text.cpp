@@ -8,8 +8,10 @@ namespace {
 /// toml++ takes for impossible what is not, a table's name that begins with a sign ("[$x]"): no reason to abort.
 struct TomlAssertion {};
 
+[[noreturn]] void fail_assertion() { throw TomlAssertion{}; }
+
 constexpr void toml_assert(bool condition) {
-  if (!condition) throw TomlAssertion{};
+  if (!condition) fail_assertion();
 }
 
 }  // namespace

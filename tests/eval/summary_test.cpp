@@ -1,5 +1,7 @@
 #include "piddm/eval/summary.h"
 
+#include "piddm/solve/decode.h"
+
 #include "tests/testing.h"
 #include "tests/tiny.h"
 

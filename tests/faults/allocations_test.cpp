@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <new>
 
-#include "piddm/core/config.h"
 #include "piddm/core/json_text.h"
+#include "piddm/core/toml_text.h"
 #include "piddm/data/formats/csv.h"
 #include "piddm/files/atomic_file.h"
 #include "piddm/files/npy.h"
@@ -76,8 +76,8 @@ int fail_one(int64_t k, const std::function<std::string()>& parse, const std::st
 }
 
 /// Each allocation of `parse` fails once. It returns what it found or throws a DataError; with too little memory it
-/// must do the same or throw std::bad_alloc. `may_abort`: nlohmann's JSON takes memory in its destructor, which must not
-/// throw, so that a failure ends the process; never in another way than by abort().
+/// must do the same or throw std::bad_alloc. `may_abort`: nlohmann's JSON takes memory in its destructor, which must
+/// not throw, so that a failure ends the process; never in another way than by abort().
 void fail_each(const std::string& name, bool may_abort, const std::function<std::string()>& parse) {
   const auto expected = answer_of(parse);
   int64_t refused = 0, aborted = 0, k = 1;
