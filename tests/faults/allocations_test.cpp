@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "piddm/core/config.h"
 #include "piddm/core/json_text.h"
 #include "piddm/core/toml_text.h"
 #include "piddm/data/formats/csv.h"
