@@ -1,6 +1,7 @@
 #include "piddm/core/toml_text.h"
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 
 namespace {
@@ -62,7 +63,7 @@ toml::array to_toml_array(const json& values) {
       array.push_back(value.get<bool>());
     else if (value.is_number_integer())
       array.push_back(value.get<int64_t>());
-    else if (value.is_number())
+    else if (value.is_number() && std::isfinite(value.get<double>()))  // toml++ cannot tell the width of others
       array.push_back(value.get<double>());
     else if (value.is_string())
       array.push_back(value.get<std::string>());
