@@ -153,6 +153,7 @@ void merge_config(json& base, const json& overlay) {
 
 std::string to_toml(const json& config) {
   std::ostringstream out;
+  out.exceptions(std::ios::badbit);  // too little memory must not end in a shorter text
   out << to_toml_table(config) << '\n';
   return out.str();
 }
