@@ -3,6 +3,8 @@ BUILD ?= build
 PREFIX ?= $(HOME)/.local
 ARGS ?=
 CONFIGURE ?=
+RUNS ?= 1000000
+TARGETS ?=
 # Waiting threads sleep soon instead of spinning: little lost on an idle machine, several times faster on a busy one.
 export GOMP_SPINCOUNT ?= 3000
 
@@ -10,14 +12,15 @@ PIDDM := $(BUILD)/cli/piddm
 JOBS = $(shell scripts/jobs)
 SOURCES = $(shell git ls-files --cached --others --exclude-standard -- '*.h' '*.cpp' '*.cu')
 
-.PHONY: help demo install test test-long build bench reproduce-smoke format lint check-architecture clean packages configure
+.PHONY: help demo install test test-long fuzz build bench reproduce-smoke format lint check-architecture clean packages configure
 .DEFAULT_GOAL := help
 
 help:
 	@echo 'make demo     install packages, build the program, run the demonstration into runs/demo'
 	@echo 'make install  build the program and the library and install them into PREFIX (~/.local)'
 	@echo 'make test     install packages, build everything, run every test and the outside example'
-	@echo 'make test-long  what takes too long for every change: 20,000 damaged data files, a build without groups'
+	@echo 'make test-long  what takes too long for every change: 2 million damaged files, kills, races, faults, sanitizers'
+	@echo 'make fuzz     RUNS=1000000 inputs for each fuzz target (or TARGETS="toml zip"), 30 minutes; docs/fuzzing.md'
 	@echo 'make build    build everything'
 	@echo 'make bench    build the program, measure the network on the CPU into results/bench (5 minutes)'
 	@echo 'make reproduce-smoke  every table and figure of the paper at its smallest into runs/reproduce (3 minutes)'
@@ -52,13 +55,24 @@ test: build check-architecture
 	@scripts/test-consumer $(BUILD)
 
 test-long: build
-	@PIDDM_MUTATIONS=20000 $(BUILD)/tests/data/formats/test_data_formats --gtest_filter='*Mutat*' $(ARGS)
+	@PIDDM_MUTATIONS=2000000 $(BUILD)/tests/data/formats/test_data_formats --gtest_filter='*Mutat*' $(ARGS)
+	@PIDDM_MUTATIONS=2000000 $(BUILD)/tests/mutation/test_mutation $(ARGS)
 	@PIDDM_FAULTS=all $(BUILD)/tests/faults/test_faults
 	@PIDDM_KILLS=1000 $(BUILD)/tests/campaign/test_campaign --gtest_filter='*Kills*'
 	@PIDDM_RACES=200 $(BUILD)/tests/campaign/test_campaign --gtest_filter='*Races*:*Replaced*'
 	@PIDDM_SIGNALS=25 $(BUILD)/tests/campaign/test_campaign --gtest_filter='*Signals*'
+	@python3 tests/scripts/options_sweep.py $(PIDDM)
 	@cmake -S . -B $(BUILD)/ungrouped -G Ninja -DCMAKE_BUILD_TYPE=Release -DPIDDM_UNITY=OFF $(CONFIGURE) --log-level=WARNING
 	@cmake --build $(BUILD)/ungrouped --parallel $(JOBS)
+	@cmake --preset asan $(CONFIGURE) --log-level=WARNING > /dev/null
+	@cmake --build --preset asan --parallel $(JOBS)
+	@ctest --preset asan --parallel $(JOBS)
+
+fuzz:
+	@scripts/install-packages --with-fuzz
+	@cmake --preset fuzz --log-level=WARNING > /dev/null
+	@cmake --build --preset fuzz --parallel $(JOBS)
+	@scripts/fuzz build-fuzz $(RUNS) $(TARGETS)
 
 BENCH = $(PIDDM) bench $(1) --device cpu --json results/bench/$(2)-cpu.json $(ARGS)
 bench: configure

@@ -5,7 +5,8 @@
 #include "benchmarks/data.h"
 #include "benchmarks/network.h"
 #include "cli/command.h"
-#include "piddm/files/atomic_file.h"
+#include "cli/numbers.h"
+#include "piddm/files/json_file.h"
 
 namespace piddm::cli {
 
@@ -34,22 +35,10 @@ std::vector<Precision> precisions_of(const std::vector<std::string>& chosen, tor
   return out;
 }
 
-void require_at_least(int64_t least, const std::string& name, const std::vector<int64_t>& values) {
-  for (const int64_t n : values) require<UsageError>(n >= least, "--{} {}: must be at least {}", name, n, least);
-}
+constexpr int64_t kMostTurns = 1'000'000, kWidest = 65536, kMostLayers = 1024;
 
 void check(const NetworkArguments& a) {
-  const auto& o = a.options;
-  require_at_least(1, "repeats", {o.repeats});
-  require_at_least(1, "steps", {o.steps});
-  require<UsageError>(a.modes >= 2 && a.modes % 2 == 0, "--modes {}: must be even and at least 2", a.modes);
-  require_at_least(1, "batch", o.batches);
-  require_at_least(8, "grid", o.grids);
-  require_at_least(1, "channels", {o.fno.channels});
-  require_at_least(1, "width", {o.fno.width});
-  require_at_least(1, "layers", {o.fno.layers});
-  require_at_least(1, "lifting", {o.fno.lifting});
-  require_at_least(1, "projection", {o.fno.projection});
+  require<UsageError>(a.modes % 2 == 0, "--modes {}: must be even", a.modes);
   if (a.file.empty()) return;
   const auto folder = std::filesystem::absolute(a.file).parent_path();
   require<ResourceError>(std::filesystem::is_directory(folder), "--json {}: there is no such folder", a.file);
@@ -65,13 +54,11 @@ void run_network(const Context& context, NetworkArguments a) {
   o.precisions = precisions_of(a.precisions, o.device);
   const auto result = bench::bench_network(o);
   const auto object = bench::network_json(result);
-  if (!a.file.empty()) write_file_atomically(a.file, object.dump(1) + "\n");
+  if (!a.file.empty()) write_json_file(a.file, {.name = "piddm-bench", .version = 2}, object);
   context.print(object, bench::network_report(result));
 }
 
 void run_data(const Context& context, bench::DataOptions o) {
-  require_at_least(1, "n", {o.n});
-  require_at_least(1, "repeats", {o.repeats});
   o.seed = context.seed;
   const auto result = bench::bench_data(std::move(o));
   context.print(bench::data_json(result), bench::data_report(result));
@@ -79,20 +66,36 @@ void run_data(const Context& context, bench::DataOptions o) {
 
 void add_sizes(CLI::App& command, NetworkArguments& a) {
   auto& o = a.options;
-  command.add_option("--grid", o.grids, "points per side; several: one after the other")->capture_default_str();
-  command.add_option("--batch", o.batches,
-                     "samples; several: one after the other (default: 1 8, sample: 1, on a GPU: 1 64 128)");
-  command.add_option("--width", o.fno.width, "hidden channels")->capture_default_str();
-  command.add_option("--modes", a.modes, "Fourier modes along each axis")->capture_default_str();
+  command.add_option("--grid", o.grids, "points per side; several: one after the other")
+      ->check(whole_number(8, kLargestGrid))
+      ->capture_default_str();
+  command
+      .add_option("--batch", o.batches,
+                  "samples; several: one after the other (default: 1 8, sample: 1, on a GPU: 1 64 128)")
+      ->check(whole_number(1, kMostTurns));
+  command.add_option("--width", o.fno.width, "hidden channels")->check(whole_number(1, kWidest))->capture_default_str();
+  command.add_option("--modes", a.modes, "Fourier modes along each axis")
+      ->check(whole_number(2, kLargestGrid))
+      ->capture_default_str();
   if (o.bench != "spectral") {
-    command.add_option("--layers", o.fno.layers, "spectral layers")->capture_default_str();
-    command.add_option("--lifting", o.fno.lifting, "hidden channels of the lifting MLP")->capture_default_str();
-    command.add_option("--projection", o.fno.projection, "hidden channels of the projection")->capture_default_str();
+    command.add_option("--layers", o.fno.layers, "spectral layers")
+        ->check(whole_number(1, kMostLayers))
+        ->capture_default_str();
+    command.add_option("--lifting", o.fno.lifting, "hidden channels of the lifting MLP")
+        ->check(whole_number(1, kWidest))
+        ->capture_default_str();
+    command.add_option("--projection", o.fno.projection, "hidden channels of the projection")
+        ->check(whole_number(1, kWidest))
+        ->capture_default_str();
   }
   if (o.bench == "sample")
-    command.add_option("--steps", o.steps, "Euler steps of the teacher")->capture_default_str();
+    command.add_option("--steps", o.steps, "Euler steps of the teacher")
+        ->check(whole_number(1, kMostTurns))
+        ->capture_default_str();
   else
-    command.add_option("--channels", o.fno.channels, "field channels in and out")->capture_default_str();
+    command.add_option("--channels", o.fno.channels, "field channels in and out")
+        ->check(whole_number(1, kMostLayers))
+        ->capture_default_str();
 }
 
 void add_network(CLI::App& parent, Context& context, const std::string& name, const std::string& description) {
@@ -102,7 +105,9 @@ void add_network(CLI::App& parent, Context& context, const std::string& name, co
   o.bench = name;
   add_sizes(*command, *a);
   command->add_option("--precision", a->precisions, "fp32, on a GPU also tf32 and bf16 (default: all there are)");
-  command->add_option("--repeats", o.repeats, "turns, of which the median counts")->capture_default_str();
+  command->add_option("--repeats", o.repeats, "turns, of which the median counts")
+      ->check(whole_number(1, kMostTurns))
+      ->capture_default_str();
   command->add_option("--python", o.python,
                       "interpreter with torch; otherwise python3 or /usr/bin/python3; none: no PyTorch");
   command->add_flag("--scaling", o.scaling, "also over batches at this grid and over grids 32 to 256");
@@ -123,9 +128,13 @@ void add_data_bench(CLI::App& parent, Context& context) {
       add_command(parent, context, "data", "Data generation and residuals of each PDE on one core, with scipy");
   auto o = std::make_shared<bench::DataOptions>();
   data->add_option("--pde", o->pdes, "which PDEs; all if not given");
-  data->add_option("--grid", o->grid, "points per side; targets are for 128")->capture_default_str();
-  data->add_option("--n", o->n, "samples in a run")->capture_default_str();
-  data->add_option("--repeats", o->repeats, "runs, of which the median counts")->capture_default_str();
+  data->add_option("--grid", o->grid, "points per side; targets are for 128")
+      ->check(whole_number(kSmallestGrid, kLargestGrid))
+      ->capture_default_str();
+  data->add_option("--n", o->n, "samples in a run")->check(whole_number(1, kMostTurns))->capture_default_str();
+  data->add_option("--repeats", o->repeats, "runs, of which the median counts")
+      ->check(whole_number(1, kMostTurns))
+      ->capture_default_str();
   data->add_option("--python", o->python,
                    "interpreter with scipy; otherwise python3 or /usr/bin/python3; none: no scipy");
   data->callback([&context, o] { context.run = [&context, o] { run_data(context, *o); }; });

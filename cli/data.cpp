@@ -1,5 +1,6 @@
 #include "cli/command.h"
 #include "cli/data_commands.h"
+#include "cli/numbers.h"
 #include "piddm/core/config.h"
 #include "piddm/core/table.h"
 #include "piddm/data/check/data_check.h"
@@ -28,10 +29,7 @@ constexpr size_t kDrawn = 4;
 void make(const Context& context, Make o) {
   check_output(o.out, {".npz", ".safetensors"});
   auto& range = o.make.range;
-  require<UsageError>(range.n >= 1, "--n {}: must be at least 1", range.n);
-  require<UsageError>(range.first >= 0, "--first {}: must not be negative", range.first);
-  require<UsageError>(o.make.shards >= 1 && o.make.shards <= range.n, "--shards {}: must be between 1 and the samples",
-                      o.make.shards);
+  require<UsageError>(o.make.shards <= range.n, "--shards {}: more than the {} samples of --n", o.make.shards, range.n);
   require<UsageError>(o.dtype == "float32" || o.dtype == "float64", "--dtype {}: float32 or float64", o.dtype);
   for (const auto& setting : o.parameters) apply_setting(o.pde.parameters, setting);
   range.dtype = o.dtype == "float64" ? torch::kFloat64 : torch::kFloat32;
@@ -71,7 +69,7 @@ void draw_worst(const Dataset& data, const PdePtr& pde, const CheckReport& repor
 
 void check(const Context& context, CheckRequest request) {
   if (!request.plot.empty()) check_output(request.plot, {".png"}, {request.file});
-  const auto data = load_dataset(request.file, NonFinite::keep);
+  const auto data = load_dataset(request.file, Faults::keep);
   const auto pde = checked_pde(data, request);
   if (!request.constraint.empty()) request.options.constraint = make_constraint(load_config(request.constraint), *pde);
   request.options.file = request.file;
@@ -102,13 +100,17 @@ void add_make(CLI::App& data, Context& context) {
   auto o = std::make_shared<Make>();
   o->make.range.n = 1000;
   command->add_option("pde", o->pde.name, "name of the PDE; see `piddm list pdes`")->required();
-  command->add_option("--n", o->make.range.n, "samples")->capture_default_str();
-  command->add_option("--grid", o->pde.grid, "points per side")->capture_default_str();
+  command->add_option("--n", o->make.range.n, "samples")->check(whole_number(1, kMostSamples))->capture_default_str();
+  command->add_option("--grid", o->pde.grid, "points per side")
+      ->check(whole_number(kSmallestGrid, kLargestGrid))
+      ->capture_default_str();
   command->add_option("--param", o->parameters, "constant of the equation, e.g. k=2; may be repeated")
       ->allow_extra_args(false);
   command->add_option("--first", o->make.range.first, "number of the first sample of the seed's stream")
+      ->check(whole_number(0, kLargestFirst))
       ->capture_default_str();
   command->add_option("--shards", o->make.shards, "files to split the samples into; more than one get an index .json")
+      ->check(whole_number(1, 99999))
       ->capture_default_str();
   command->add_flag("--resume", o->make.resume, "keep the files of an earlier run that are finished and whole");
   command->add_option("--dtype", o->dtype, "float32 or float64")->capture_default_str();
@@ -127,6 +129,7 @@ void add_check(CLI::App& data, Context& context) {
   command->add_option("--constraint", o->constraint, "FILE.toml with a condition all samples must satisfy");
   command->add_flag("--all", o->options.all, "solve every sample again, however long that takes");
   command->add_option("--tolerance", o->options.tolerance, "largest relative distance of u from u*(a)")
+      ->check(number_above(0, 1))
       ->capture_default_str();
   command->add_option("--plot", o->plot, "PNG with the worst samples");
   command->callback([&context, o] { context.run = [&context, o] { check(context, *o); }; });

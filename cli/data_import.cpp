@@ -1,4 +1,5 @@
 #include "cli/data_commands.h"
+#include "cli/numbers.h"
 #include "piddm/core/config.h"
 #include "piddm/core/table.h"
 #include "piddm/data/formats/export.h"
@@ -106,8 +107,12 @@ void add_import(CLI::App& data, Context& context) {
   command->add_option("--pde", options.pde, "the PDE these are samples of; default: what the preset says");
   command->add_option("--param", o->parameters, "constant of the equation, e.g. k=2; may be repeated")
       ->allow_extra_args(false);
-  command->add_option("--first", options.first, "number of the first sample")->capture_default_str();
-  command->add_option("--n", options.n, "samples; -1: all")->capture_default_str();
+  command->add_option("--first", options.first, "number of the first sample")
+      ->check(whole_number(0, kLargestFirst))
+      ->capture_default_str();
+  command->add_option("--n", options.n, "samples; -1: all")
+      ->check(whole_number(-1, kMostSamples))
+      ->capture_default_str();
   command->add_option("--stride", options.stride, "take every so many points: 5, or 16x4 for x and the other axis");
   command->add_option("--grid", options.grid, "thin out to so many points: 64, or 64x51");
   command->add_option("--dtype", o->dtype, "float32 or float64")->capture_default_str();

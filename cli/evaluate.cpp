@@ -1,10 +1,12 @@
 #include <algorithm>
 
 #include "cli/command.h"
+#include "cli/numbers.h"
 #include "piddm/core/table.h"
 #include "piddm/eval/evaluation.h"
 #include "piddm/eval/metric_registry.h"
 #include "piddm/files/atomic_file.h"
+#include "piddm/files/json_file.h"
 
 namespace piddm::cli {
 
@@ -19,6 +21,7 @@ struct EvaluateArguments {
   bool intervals = false;
 };
 
+constexpr int64_t kMostResamples = 1'000'000;
 constexpr const char* kCount = "n";  // the column with the number of samples or cases
 
 bool needs(const std::string& column, MetricNeeds what) {
@@ -105,9 +108,8 @@ std::string remarks(const EvaluationOptions& o) {
 
 void write_report(const std::string& out, const json& report, const Table& table) {
   const auto extension = fs::path(out).extension();
-  write_file_atomically(out, extension == ".csv"  ? table.csv()
-                             : extension == ".md" ? table.markdown()
-                                                  : report.dump(2) + "\n");
+  if (extension == ".json") return write_json_file(out, {.name = "piddm-evaluation", .version = 2}, report);
+  write_file_atomically(out, extension == ".csv" ? table.csv() : table.markdown());
 }
 
 void run_evaluate(const Context& context, EvaluateArguments o) {
@@ -129,8 +131,8 @@ void add_task_options(CLI::App& command, EvaluationOptions& o) {
   command.add_option("--task", o.task, "judge answers of `piddm solve` to this task: forward, inverse or reconstruct");
   command.add_option("--observe", o.observe,
                      "with --task: the file that was solved, holding whole samples (same --seed)");
-  command.add_option("--share", o.reveal.share, "as given to solve")->capture_default_str();
-  command.add_option("--points", o.reveal.points, "as given to solve")->capture_default_str();
+  command.add_option("--share", o.reveal.share, "as given to solve")->check(number_above(0, 1))->capture_default_str();
+  command.add_option("--points", o.reveal.points, "as given to solve")->check(whole_number(0))->capture_default_str();
   command.add_option("--channels", o.reveal.channels, "as given to solve")->delimiter(',');
   command.add_flag("--ensemble", o.ensemble, "the inputs are several answers to the same cases: coverage and CRPS");
 }
@@ -149,12 +151,16 @@ void add_evaluate(CLI::App& app, Context& context) {
   command->add_option(
       "--model", work.model,
       "take the normaliser from this model; default: from a model among the inputs, else from the reference");
-  command->add_option("--n", work.n, "samples generated from each model")->capture_default_str();
+  command->add_option("--n", work.n, "samples generated from each model")
+      ->check(whole_number(2))
+      ->capture_default_str();
   command->add_option("--poseidon", work.poseidon, "folder of a downloaded Poseidon checkpoint: adds its distance");
   command->add_option("--features", work.features, "a teacher of ours: adds a stand-in for Poseidon's distance");
   command->add_option("--columns", o->columns, "metrics to show (see `piddm list metrics`); the .json has all")
       ->delimiter(',');
-  command->add_option("--resamples", work.resamples, "of the bootstrap intervals; 0: none")->capture_default_str();
+  command->add_option("--resamples", work.resamples, "of the bootstrap intervals; 0: none")
+      ->check(whole_number(0, kMostResamples))
+      ->capture_default_str();
   command->add_flag("--intervals", o->intervals, "show the intervals too");
   add_task_options(*command, work);
   command->add_option("--out", o->out, "also write the result: .json (everything), .csv or .md (the table)");

@@ -1,7 +1,9 @@
 #include "cli/command.h"
+#include "cli/numbers.h"
 #include "cli/samples.h"
 #include "piddm/core/config.h"
 #include "piddm/eval/summary.h"
+#include "piddm/files/free_space.h"
 #include "piddm/model/grid_transfer.h"
 #include "piddm/solve/methods/registry.h"
 
@@ -29,18 +31,25 @@ json method_options(const GenerateArguments& o, const std::string& method, const
 
 void generate(const Context& context, const GenerateArguments& o) {
   check_output(o.out, {".npz", ".safetensors"}, {o.model});
-  require<UsageError>(o.n >= 1, "--n {}: must be at least 1", o.n);
-  require<UsageError>(o.first >= 0 && o.refine >= 0, "--first and --refine must not be negative");
   auto model = load_model(o.model, context.device());
   if (o.grid != 0) model = on_grid(model, o.grid);
   const auto name = o.method.empty() ? default_method(model) : o.method;
   const auto method = make_method(name, Task::generate, model, method_options(o, name, model));
-  auto samples = method->generate(o.first, o.n, context.seed);
+  SampleFile file(o.out, model);
+  PhysicsSummary physics(*model.pde);
+  DecodeTotal decoding;
+  const int64_t bytes = model.pde->num_channels() * model.pde->grid() * model.pde->grid() * (o.decode ? 8 : 4);
+  require_free_space(o.out, 2 * static_cast<double>(o.n) * static_cast<double>(bytes));
+  method->generate(o.first, o.n, context.seed, [&](Samples& samples) {
+    if (o.decode) decoding.decode(samples, *model.pde);
+    physics.add(samples);
+    file.append(samples.x);
+  });
   json report = {{"out", o.out},         {"n", o.n},        {"grid", model.pde->grid()}, {"method", method->name()},
                  {"seed", context.seed}, {"first", o.first}};
-  if (o.decode) report["decode"] = write_fields(decode_samples(samples, *model.pde));
-  report.update(json(physics_summary(samples, *model.pde)));
-  save_samples(o.out, samples, model, report);
+  if (o.decode) report["decode"] = write_fields(decoding.summary());
+  report.update(json(physics.scores()));
+  file.write(report);
   context.print(report, format_report(report));
 }
 
@@ -50,13 +59,19 @@ void add_generate(CLI::App& app, Context& context) {
   auto* command = add_command(app, context, "generate", "Generate samples with any method");
   auto o = std::make_shared<GenerateArguments>();
   command->add_option("model", o->model, "run or model folder")->required();
-  command->add_option("--n", o->n, "samples")->capture_default_str();
-  command->add_option("--first", o->first, "number of the first sample of the seed's stream")->capture_default_str();
-  command->add_option("--grid", o->grid,
-                      "points per side, where they differ from those the student was trained on: the same samples on "
-                      "another grid");
+  command->add_option("--n", o->n, "samples")->check(whole_number(1, kMostSamples))->capture_default_str();
+  command->add_option("--first", o->first, "number of the first sample of the seed's stream")
+      ->check(whole_number(0, kLargestFirst))
+      ->capture_default_str();
+  command
+      ->add_option("--grid", o->grid,
+                   "points per side, where they differ from those the student was trained on: the same samples on "
+                   "another grid")
+      ->check(whole_number(kSmallestGrid, kLargestGrid));
   command->add_option("--method", o->method, "see `piddm list methods`; default: the model's own");
-  command->add_option("--refine", o->refine, "steps of latent refinement")->capture_default_str();
+  command->add_option("--refine", o->refine, "steps of latent refinement")
+      ->check(whole_number(0))
+      ->capture_default_str();
   command->add_flag("--decode", o->decode,
                     "re-solve u for the sample's own coefficients: the equation holds to round-off");
   command

@@ -6,8 +6,11 @@
 #include <iostream>
 
 #include "cli/command.h"
+#include "cli/numbers.h"
+#include "piddm/core/console.h"
 #include "piddm/core/error.h"
 #include "piddm/core/interrupt.h"
+#include "piddm/core/json_text.h"
 #include "piddm/core/log.h"
 #include "piddm/core/progress.h"
 
@@ -15,11 +18,16 @@ namespace piddm::cli {
 
 namespace {
 
+constexpr size_t kLongestName = 200;  // temporary files beside it have longer ones
+constexpr auto kLargestSeed = static_cast<int64_t>(kSeeds.high);
+
 constexpr const char* kFooter =
     "A first look:   piddm demo\n"
     "Own data:       piddm data check FILE;  piddm train darcy --set data.path=FILE --out RUN;  piddm distill "
     "--teacher RUN --out STUDENT\n"
     "Exit codes:     0 ok, 2 usage, 3 bad data or file, 4 numerics, 5 resources, 130 interrupted";
+
+constexpr const char* kNoMemory = "out of memory; try a smaller batch, grid or network";
 
 // The innermost subcommand the user got to.
 const CLI::App* chosen(const CLI::App* app) {
@@ -45,14 +53,21 @@ std::string nearest_hint(const CLI::App& app) {
 int usage_failure(const CLI::App& app, const CLI::ParseError& error) {
   const auto hint = nearest_hint(app);
   const auto* command = chosen(&app);
-  fmt::print(stderr, "piddm: {}\nTry 'piddm {}--help'.\n", hint.empty() ? error.what() : hint,
-             command == &app ? "" : command->get_name() + " ");
+  say(fmt::format("piddm: {}\nTry 'piddm {}--help'.\n", printable_line(hint.empty() ? error.what() : hint),
+                  command == &app ? "" : command->get_name() + " "));
   return static_cast<int>(ExitCode::usage);
 }
 
 int failure(ExitCode code, const std::string& message) {
-  fmt::print(stderr, "piddm: {}\n", message);
+  say("piddm: " + printable_line(message) + "\n");
   return static_cast<int>(code);
+}
+
+int print_help(const std::string& text) {
+  std::cout << text << std::flush;
+  if (std::cout) return static_cast<int>(ExitCode::ok);
+  if (interrupt_requested()) return static_cast<int>(ExitCode::interrupted);
+  return failure(ExitCode::resources, "cannot write to standard output");
 }
 
 int run(Context& context) {
@@ -65,14 +80,17 @@ int run(Context& context) {
   } catch (const Error& error) {
     return failure(error.code(), error.what());
   } catch (const std::filesystem::filesystem_error& error) {
-    return failure(ExitCode::resources, error.what());
+    return failure(ExitCode::resources, fmt::format("{}: {}", error.path1().string(), error.code().message()));
+  } catch (const json::exception& error) {
+    return failure(ExitCode::data, reason_of(error));
   } catch (const std::bad_alloc&) {
-    return failure(ExitCode::resources, "out of memory; try a smaller batch or grid");
+    return failure(ExitCode::resources, kNoMemory);
   } catch (const c10::Error& error) {
     const std::string message = error.what_without_backtrace();
-    const bool memory =
-        message.find("allocate") != std::string::npos || message.find("out of memory") != std::string::npos;
-    return failure(memory ? ExitCode::resources : ExitCode::data, message.substr(0, message.find('\n')));
+    const auto says = [&](const char* word) { return message.find(word) != std::string::npos; };
+    if (says("allocate") || says("out of memory") || says("enforce fail"))
+      return failure(ExitCode::resources, kNoMemory);
+    return failure(ExitCode::data, message.substr(0, message.find('\n')));
   } catch (const std::exception& error) {
     return failure(ExitCode::data, error.what());
   }
@@ -90,18 +108,18 @@ bool is_input(const std::filesystem::path& file, const std::filesystem::path& in
 }  // namespace
 
 void Context::print(const json& object, const std::string& text) const {
-  if (json_output)
-    std::cout << object.dump() << '\n';
-  else
-    std::cout << text << (text.empty() || text.back() == '\n' ? "" : "\n");
-  std::cout.flush();
-  require<ResourceError>(static_cast<bool>(std::cout), "cannot write to standard output");
+  // Names in files may be no UTF-8; with ASCII alone no sign reaches a terminal that it would obey.
+  const auto result = json_output ? object.dump(-1, ' ', true, json::error_handler_t::replace) : printable(text);
+  std::cout << result << (result.empty() || result.back() == '\n' ? "" : "\n") << std::flush;
+  if (std::cout) return;
+  throw_if_interrupted("writing to standard output");
+  throw ResourceError("cannot write to standard output");
 }
 
 CLI::App* add_command(CLI::App& app, Context& context, const std::string& name, const std::string& description) {
   auto* command = app.add_subcommand(name, description);
   command->add_option("--seed", context.seed, "seed of every random number")
-      ->check([](const std::string& seed) { return seed.starts_with('-') ? "must not be negative, got " + seed : ""; })
+      ->check(whole_number(0, kLargestSeed))
       ->capture_default_str()
       ->group("Common");
   command->add_option("--device", context.device_name, "auto, cpu, cuda or cuda:N")
@@ -118,6 +136,9 @@ CLI::App* add_command(CLI::App& app, Context& context, const std::string& name, 
 void check_output(const std::string& file, const std::vector<std::string>& extensions,
                   const std::vector<std::string>& inputs) {
   const std::filesystem::path path(file);
+  for (const auto& part : path)
+    require<UsageError>(part.string().size() <= kLongestName, "--out {}...: a name in it has more than {} characters",
+                        file.substr(0, 60), kLongestName);
   if (!extensions.empty() && std::find(extensions.begin(), extensions.end(), path.extension()) == extensions.end())
     throw UsageError("--out {}: the name must end in {}", file, fmt::join(extensions, " or "));
   for (const auto& input : inputs)
@@ -134,6 +155,8 @@ void check_output(const std::string& file, const std::vector<std::string>& exten
 
 int main(int argc, char** argv) {
   using namespace piddm::cli;
+  piddm::open_standard_streams();
+  piddm::install_interrupt_handler();
   CLI::App app(
       "Physics-constrained generative models of PDEs: generate, solve, invert and reconstruct fields in one step.",
       "piddm");
@@ -147,14 +170,11 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
-    return 0;
+    return print_help(app.help());
   } catch (const CLI::CallForVersion&) {
-    fmt::print("{}\n", app.version());
-    return 0;
+    return print_help(app.version() + "\n");
   } catch (const CLI::ParseError& error) {
     return usage_failure(app, error);
   }
-  piddm::install_interrupt_handler();
   return run(context);
 }

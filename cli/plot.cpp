@@ -1,5 +1,6 @@
 #include "piddm/plot/plot.h"
 #include "cli/command.h"
+#include "cli/numbers.h"
 #include "piddm/experiment/experiment.h"
 #include "piddm/plot/field_plots.h"
 
@@ -14,6 +15,7 @@ struct PlotArguments {
   int64_t n = 4;
 };
 
+constexpr int64_t kMostDrawn = 1000;  // a picture of a thousand rows is hard enough to look at
 constexpr int64_t kReferenceSamples = 32, kReferenceFirst = int64_t{1} << 40;
 
 std::vector<int64_t> first_samples(const Dataset& data, int64_t n) {
@@ -51,7 +53,6 @@ std::string default_output(const PlotArguments& o, bool run) {
 void plot(const Context& context, PlotArguments o) {
   const bool run = fs::is_directory(o.input);
   if (o.out.empty()) o.out = default_output(o, run);
-  require<UsageError>(o.n >= 1, "--n {}: must be at least 1", o.n);
   check_output(o.out, {".png"}, {o.input, o.reference});
   if (run)
     plot_training(o.input, o.out);
@@ -72,7 +73,7 @@ void add_plot(CLI::App& app, Context& context) {
       ->capture_default_str();
   command->add_option("--reference", o->reference,
                       "spectra: data file to compare with; default: fresh draws of the law");
-  command->add_option("--n", o->n, "samples to draw")->capture_default_str();
+  command->add_option("--n", o->n, "samples to draw")->check(whole_number(1, kMostDrawn))->capture_default_str();
   command->add_option("--out", o->out, "PNG to write; default: beside the input");
   command->callback([&context, o] { context.run = [&context, o] { plot(context, *o); }; });
 }

@@ -1,6 +1,5 @@
 #include "cli/command.h"
 #include "piddm/core/config.h"
-#include "piddm/core/json_text.h"
 #include "piddm/core/log.h"
 #include "piddm/core/stopwatch.h"
 #include "piddm/core/table.h"
@@ -71,6 +70,15 @@ TableOptions table_options_of(const json& options) {
   TableOptions out;
   read_fields(options, out);
   return out;
+}
+
+/// A UsageError before the first of several experiments begins.
+void check_options(const Context& context, const ReproduceArguments& o, const std::string& name) {
+  const auto options = resolved_options(context, o, name);
+  if (is_table(name))
+    table_options_of(options);
+  else
+    lab_registry().at(name)().check(options);
 }
 
 fs::path folder_of(const ReproduceArguments& o, const std::string& name) {
@@ -152,7 +160,7 @@ std::pair<std::string, json> merge(const ReproduceArguments& o) {
   parse_scale(o.scale);
   std::vector<Report> reports;
   for (const auto& file : o.merge) {
-    reports.push_back(report_from(parse_json(read_file(file, 64 << 20), file), file));
+    reports.push_back(read_report_file(file));
     require<DataError>(reports.back().experiment == o.name, "{}: not a report of {}", file, o.name);
   }
   const auto report = merge_reports(reports);
@@ -174,8 +182,9 @@ void write_page(const ReproduceArguments& o) {
       sections.push_back(report_section(*read_report(folder), folder));
       continue;
     }
-    const auto report = parse_json(read_file(folder / "report.json", 64 << 20), (folder / "report.json").string());
-    ReportSection section{.id = name, .title = fmt::format("{} ({})", name, summary), .details = report.at("options")};
+    const auto report = read_lab_report(folder);
+    ReportSection section{
+        .id = name, .title = fmt::format("{} ({})", name, summary), .details = report.value("options", json::object())};
     for (const auto& file : fs::directory_iterator(folder))
       if (file.path().extension() == ".png") section.pictures.push_back({file.path(), file.path().stem().string()});
     sections.push_back(section);
@@ -193,6 +202,7 @@ void reproduce(const Context& context, const ReproduceArguments& o) {
     write_page(o);
     return context.print(report, text);
   }
+  for (const auto& name : names) check_options(context, o, name);
   json object;
   std::string text;
   for (const auto& name : names) {

@@ -2,15 +2,33 @@
 
 #include "piddm/core/device.h"
 #include "piddm/core/table.h"
+#include "piddm/data/data_file.h"
+#include "piddm/data/generate.h"
 
 namespace piddm::cli {
 
-void save_samples(const std::string& out, const Samples& samples, const Model& model, const json& report) {
-  const DataDescription description{.pde = model.pde->name(),
-                                    .parameters = model.pde->options().parameters,
+SampleFile::SampleFile(std::string path, const Model& model) : path_(std::move(path)), model_(model) {}
+
+void SampleFile::append(const Tensor& x) {
+  const auto channels = model_.pde->channel_names();
+  check_finite(x, channels, fmt::format("{}, samples from {}", path_, n_));
+  dtype_ = x.scalar_type();
+  for (size_t c = 0; c < channels.size(); ++c) {
+    if (n_ == 0) spools_.push_back(std::make_unique<Spool>(std::filesystem::path(path_).parent_path(), dtype_));
+    spools_[c]->append(x.select(1, static_cast<int64_t>(c)));
+  }
+  n_ += x.size(0);
+}
+
+void SampleFile::write(const json& report) const {
+  const DataDescription description{.pde = model_.pde->name(),
+                                    .parameters = model_.pde->options().parameters,
                                     .origin = report,
                                     .more = {{"machine", describe_machine()}}};
-  save_dataset(out, {description, model.pde->channel_names(), samples.x}, samples.x.scalar_type());
+  const auto channels = model_.pde->channel_names();
+  DataFile file{.arrays = {}, .description = write_description(description, channels, n_, model_.pde->grid(), dtype_)};
+  for (size_t c = 0; c < channels.size(); ++c) file.arrays.emplace(channels[c], spools_[c]->map());
+  write_data_file(path_, file);
 }
 
 std::string format_report(const json& report) {

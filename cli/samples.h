@@ -1,14 +1,34 @@
 #pragma once
 // What `generate` and `solve` do with samples once they have them.
 
+#include <memory>
+#include <vector>
+
 #include "piddm/data/dataset.h"
+#include "piddm/data/spool.h"
+#include "piddm/data/statistics.h"
 #include "piddm/model/model.h"
 #include "piddm/solve/decode.h"
 
 namespace piddm::cli {
 
-/// A data file whose description says where the samples come from.
-void save_samples(const std::string& out, const Samples& samples, const Model& model, const json& report);
+/// A data file of samples that come piece by piece: on disk, not in memory, until all are there.
+class SampleFile {
+ public:
+  SampleFile(std::string path, const Model& model);
+
+  void append(const Tensor& x);
+
+  /// A data file whose description says where the samples come from.
+  void write(const json& report) const;
+
+ private:
+  std::string path_;
+  Model model_;
+  std::vector<std::unique_ptr<Spool>> spools_;  ///< one for each channel
+  int64_t n_ = 0;
+  torch::ScalarType dtype_ = torch::kFloat32;
+};
 
 /// One "key  value" line per entry.
 std::string format_report(const json& report);

@@ -1,4 +1,5 @@
 #include "cli/command.h"
+#include "cli/numbers.h"
 #include "cli/samples.h"
 #include "piddm/core/config.h"
 #include "piddm/core/log.h"
@@ -40,7 +41,9 @@ void solve(const Context& context, const SolveArguments& o) {
   if (o.decode) report["decode"] = write_fields(decode_samples(solved, *model.pde));
   report.update(json(physics_summary(solved, *model.pde)));
   if (file.truth.defined()) report.update(json(error_summary(solved.x, file.truth, *model.pde, model.normalizer)));
-  save_samples(o.out, solved, model, report);
+  SampleFile out(o.out, model);
+  out.append(solved.x);
+  out.write(report);
   context.print(report, format_report(report));
 }
 
@@ -58,12 +61,16 @@ void add_solve(CLI::App& app, Context& context) {
           "what is known: fields (.npz; channels may be missing, unknown entries are NaN) or a list of sensors "
           "(.csv, .npz; docs/tasks.md)")
       ->required();
-  command->add_option("--n", o->n, "cases to take from the file; 0: all")->capture_default_str();
+  command->add_option("--n", o->n, "cases to take from the file; 0: all")
+      ->check(whole_number(0))
+      ->capture_default_str();
   command->add_option("--share", o->reveal.share, "complete files, reconstruct: share of the entries revealed")
+      ->check(number_above(0, 1))
       ->capture_default_str();
   command
       ->add_option("--points", o->reveal.points,
                    "complete files: reveal this many random entries of each field channel of the task; 0: off")
+      ->check(whole_number(0))
       ->capture_default_str();
   command->add_option("--channels", o->reveal.channels, "complete files: reveal these channels only")->delimiter(',');
   command->add_option("--method", o->method, "see `piddm list methods`; default: the model's own");

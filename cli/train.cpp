@@ -36,6 +36,7 @@ void train(const Context& context, const TrainArguments& o) {
                       "{} already holds a run: continue it with --resume or choose another --out",
                       o.out);  // before data are generated
   if (o.resume) check_continued_teacher(o.out, experiment);
+  check_training_memory(experiment, context.device());
   const auto model = train_teacher(experiment, training_data(experiment), o.out, context.device(), o.resume);
   context.print({{"run", o.out}, {"model", o.out + "/model"}, {"provenance", model.provenance}},
                 fmt::format("teacher: {0}/model    curves: {0}/curves.png", o.out));

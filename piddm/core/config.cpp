@@ -1,87 +1,24 @@
 #include "piddm/core/config.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
-#include <fstream>
 #include <sstream>
 
-#define TOML_EXCEPTIONS 1
-#include <toml++/toml.h>
+#include "piddm/core/input_file.h"
+#include "piddm/core/toml_text.h"
 
 namespace piddm {
 
+namespace fs = std::filesystem;
+
 namespace {
 
-json to_json(const toml::node& node, const std::string& origin) {
-  if (const auto* table = node.as_table()) {
-    json j = json::object();
-    for (const auto& [key, value] : *table) j[std::string(key.str())] = to_json(value, origin);
-    return j;
-  }
-  if (const auto* array = node.as_array()) {
-    json j = json::array();
-    for (const auto& value : *array) j.push_back(to_json(value, origin));
-    return j;
-  }
-  if (const auto* value = node.as_string()) return value->get();
-  if (const auto* value = node.as_integer()) return value->get();
-  if (const auto* value = node.as_floating_point()) return value->get();
-  if (const auto* value = node.as_boolean()) return value->get();
-  throw UsageError("{}:{}: dates and times are not used in configs", origin, node.source().begin.line);
-}
+constexpr size_t kMaxBases = 8;
 
-void insert(toml::table& table, const std::string& key, const json& value);
+bool is_file(const std::string& name) { return fs::path(name).extension() == ".toml"; }
 
-toml::array to_toml_array(const json& values) {
-  toml::array array;
-  for (const auto& value : values) {
-    if (value.is_boolean())
-      array.push_back(value.get<bool>());
-    else if (value.is_number_integer())
-      array.push_back(value.get<int64_t>());
-    else if (value.is_number())
-      array.push_back(value.get<double>());
-    else if (value.is_string())
-      array.push_back(value.get<std::string>());
-    else if (value.is_array())
-      array.push_back(to_toml_array(value));
-    else
-      throw UsageError("a config list may not hold {}", value.dump());
-  }
-  return array;
-}
-
-toml::table to_toml_table(const json& object) {
-  toml::table table;
-  for (const auto& [key, value] : object.items()) insert(table, key, value);
-  return table;
-}
-
-void insert(toml::table& table, const std::string& key, const json& value) {
-  if (value.is_boolean())
-    table.insert(key, value.get<bool>());
-  else if (value.is_number_integer())
-    table.insert(key, value.get<int64_t>());
-  else if (value.is_number())
-    table.insert(key, value.get<double>());
-  else if (value.is_string())
-    table.insert(key, value.get<std::string>());
-  else if (value.is_array())
-    table.insert(key, to_toml_array(value));
-  else if (value.is_object())
-    table.insert(key, to_toml_table(value));
-  else
-    throw UsageError("config key '{}' has no value", key);
-}
-
-bool is_file(const std::string& name) { return std::filesystem::path(name).extension() == ".toml"; }
-
-json read_config_file(const std::string& name) {
-  std::ifstream in(name);
-  if (!in) throw DataError("{}: cannot open this config file", name);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return parse_toml(text.str(), name);
-}
+json read_config_file(const std::string& name) { return parse_toml(read_file(name, kMaxTomlBytes), name); }
 
 json read_preset(const std::string& name) {
   std::vector<std::string> names;
@@ -93,52 +30,71 @@ json read_preset(const std::string& name) {
   throw UsageError("{} (a file must end in .toml)", unknown_name_message("preset", name, names));
 }
 
+/// `users`: the configs that are built on this one, one on the other.
 json load_with_base(const std::string& name, std::vector<std::string> users) {
-  require<UsageError>(std::find(users.begin(), users.end(), name) == users.end(), "{}: is its own base", name);
+  const bool again = std::find(users.begin(), users.end(), name) != users.end();
+  users.push_back(name);
+  require<UsageError>(!again && users.size() <= kMaxBases, "{}: {} ({}); remove one `base = ...`", name,
+                      again ? "is its own base" : "too many configs on top of each other", fmt::join(users, " -> "));
   json config = is_file(name) ? read_config_file(name) : read_preset(name);
   const auto key = config.find("base");
   if (key == config.end()) return config;
   require<UsageError>(key->is_string(), "{}: base must be the name of a preset or file, got {}", name, key->dump());
   auto base_name = key->get<std::string>();
-  if (is_file(base_name)) base_name = (std::filesystem::path(name).parent_path() / base_name).string();
+  if (is_file(base_name)) base_name = (fs::path(name).parent_path() / base_name).lexically_normal().string();
   config.erase("base");
-  users.push_back(name);
   json base = load_with_base(base_name, users);
   merge_config(base, config);
   return base;
 }
 
-}  // namespace
+std::string shortened(const std::string& text) {
+  constexpr size_t kShown = 80;
+  return text.size() <= kShown ? text : text.substr(0, kShown) + "...";
+}
 
-json load_config(const std::string& name) { return load_with_base(name, {}); }
-
-json parse_toml(const std::string& text, const std::string& origin) {
+/// Only UTF-8 can be stored or shown.
+void check_text(const std::string& setting) {
   try {
-    return to_json(toml::parse(text, origin), origin);
-  } catch (const toml::parse_error& error) {
-    throw UsageError("{}:{}: {}", origin, error.source().begin.line, error.description());
+    static_cast<void>(json(setting).dump());
+  } catch (const json::exception&) {
+    throw UsageError("--set {}: not UTF-8 text", shortened(setting));
   }
 }
 
+/// TOML, or a bare word as it stands.
+json value_of(const std::string& text, const std::string& key) {
+  try {
+    const auto parsed = parse_toml("value = " + text, "--set " + key);
+    if (parsed.size() == 1) return parsed.at("value");
+  } catch (const UsageError&) {  // no TOML
+  }
+  return text;
+}
+
+}  // namespace
+
+json load_config(const std::string& name) {
+  return load_with_base(is_file(name) ? fs::path(name).lexically_normal().string() : name, {});
+}
+
 void apply_setting(json& config, const std::string& setting) {
+  check_text(setting);
   const auto equals = setting.find('=');
   const std::string key = setting.substr(0, equals);
   const bool empty_part = ("." + key + ".").find("..") != std::string::npos;
   if (equals == std::string::npos || empty_part)
-    throw UsageError("--set {}: expected key=value, as in --set train.steps=500", setting);
-  const std::string text = setting.substr(equals + 1);
-  json value;
-  try {
-    value = parse_toml("value = " + text, "--set " + key).at("value");
-  } catch (const UsageError&) {
-    value = text;
-  }
+    throw UsageError("--set {}: expected key=value, as in --set train.steps=500", shortened(setting));
+  const auto parts = static_cast<size_t>(std::count(key.begin(), key.end(), '.')) + 1;
+  require<UsageError>(parts <= kMaxKeyParts, "--set {}: a key of {} parts, at most {} are possible", shortened(setting),
+                      parts, kMaxKeyParts);
+  const json value = value_of(setting.substr(equals + 1), shortened(key));
   json* node = &config;
-  std::istringstream parts(key);
-  for (std::string part; std::getline(parts, part, '.');) {
+  std::istringstream names(key);
+  for (std::string name; std::getline(names, name, '.');) {
     if (!node->is_object() && !node->is_null())
-      throw UsageError("--set {}: '{}' is below a plain value", setting, part);
-    node = &(*node)[part];
+      throw UsageError("--set {}: '{}' is below a plain value", shortened(setting), name);
+    node = &(*node)[name];
   }
   *node = value;
 }
@@ -149,13 +105,6 @@ void merge_config(json& base, const json& overlay) {
     return;
   }
   for (const auto& [key, value] : overlay.items()) merge_config(base[key], value);
-}
-
-std::string to_toml(const json& config) {
-  std::ostringstream out;
-  out.exceptions(std::ios::badbit);  // too little memory must not end in a shorter text
-  out << to_toml_table(config) << '\n';
-  return out.str();
 }
 
 }  // namespace piddm

@@ -21,9 +21,6 @@ const std::vector<Preset>& presets();
 /// What presets are built on (`base = "base/32"`), the files of configs/base/: no experiments themselves.
 const std::vector<Preset>& preset_bases();
 
-/// TOML text to json; a syntax error is a UsageError with file and line. Dates and times are refused.
-json parse_toml(const std::string& text, const std::string& origin);
-
 /// A preset by name or, if `name` ends in ".toml", a file. A config may begin with `base = "NAME"`, another config (a
 /// file is looked for beside this one) whose settings hold where it has none of its own.
 json load_config(const std::string& name);
@@ -33,7 +30,5 @@ void apply_setting(json& config, const std::string& setting);
 
 /// Later tables win; tables merge, everything else is replaced.
 void merge_config(json& base, const json& overlay);
-
-std::string to_toml(const json& config);
 
 }  // namespace piddm

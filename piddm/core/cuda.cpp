@@ -23,6 +23,15 @@ int64_t peak_memory() {
 
 void reset_peak_memory() { c10::cuda::CUDACachingAllocator::resetPeakStats(c10::cuda::current_device()); }
 
+int64_t free_memory(torch::Device device) {
+  const c10::cuda::CUDAGuard guard(device.has_index() ? device.index() : c10::cuda::current_device());
+  size_t free = 0, total = 0;
+  if (cudaMemGetInfo(&free, &total) != cudaSuccess) return 0;
+  const auto stats = c10::cuda::CUDACachingAllocator::getDeviceStats(c10::cuda::current_device());
+  const auto whole = static_cast<size_t>(c10::CachingAllocator::StatType::AGGREGATE);
+  return static_cast<int64_t>(free) + stats.reserved_bytes[whole].current - stats.allocated_bytes[whole].current;
+}
+
 struct Graph::State {
   at::cuda::CUDAGraph graph;
 };

@@ -22,6 +22,9 @@ bool recording();
 int64_t peak_memory();
 void reset_peak_memory();
 
+/// Bytes that LibTorch can still hand out on this GPU: free ones, and those it keeps for later.
+int64_t free_memory(torch::Device device);
+
 /// Work recorded once and played back as one launch. The work must do the same operations on the same memory each time
 /// and must not wait for the GPU; what it allocates stays reserved for the graph. What changes from one replay to the
 /// next lies in tensors that the caller overwrites.

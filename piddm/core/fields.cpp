@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace piddm {
@@ -56,10 +57,12 @@ void throw_wrong_type(const std::string& path, const char* expected, const json&
 }
 
 void check_number(double value, const Bound& bound, const std::string& path) {
+  if (!std::isfinite(value)) throw UsageError("{}: must be a finite number, got {}", path, value);
   const bool low = bound.low_open ? value > bound.low : value >= bound.low;
   const bool high = bound.high_open ? value < bound.high : value <= bound.high;
   if (low && high) return;
-  if (bound.high < kNoBound)
+  if (!high && bound.count) throw UsageError("{}: must be at most {}, got {}", path, bound.high, value);
+  if (bound.high < kNoBound && !bound.count)
     throw UsageError("{}: must be {} {} and {} {}, got {}", path, bound.low_open ? "more than" : "at least", bound.low,
                      bound.high_open ? "below" : "at most", bound.high, value);
   if (bound.low == 0 && !bound.low_open) throw UsageError("{}: must not be negative, got {}", path, value);

@@ -6,11 +6,11 @@
 //     template <class V> void fields(V&& f) { f("lr", lr, more_than(0), "peak learning rate"); }
 //   };
 //
-// and from that one list come the strict reader with its bounds, the JSON writer and the help text. Members may be
-// bool, integers, double, std::string, an enum with an `enum_names(E)` overload, a std::vector of those, raw json, or
-// another struct with `fields`. Keys that a struct once had are listed in `static std::vector<FormerKey>
-// former_keys()`. A struct whose keys depend on one of its members may have `json own_keys(json table, path, policy)
-// const`, which takes out of a table what it accepts but does not use.
+// and from that one list come the strict reader with its bounds, the JSON writer and the help text. Numbers must be
+// finite, with or without bounds. Members may be bool, integers, double, std::string, an enum with an `enum_names(E)`
+// overload, a std::vector of those, raw json, or another struct with `fields`. Keys that a struct once had are listed
+// in `static std::vector<FormerKey> former_keys()`. A struct whose keys depend on one of its members may have `json
+// own_keys(json table, path, policy) const`, which takes out of a table what it accepts but does not use.
 
 #include <nlohmann/json.hpp>
 
@@ -31,12 +31,18 @@ using json = nlohmann::ordered_json;
 struct Bound {
   double low, high;
   bool low_open = false, high_open = false;
+  bool count = false;  ///< the upper end is there for slips of the pen only, and need not be said
 };
 constexpr double kNoBound = std::numeric_limits<double>::infinity();
+constexpr Bound kAnyNumber = {-kNoBound, kNoBound};
 constexpr Bound at_least(double low) { return {low, kNoBound}; }
 constexpr Bound more_than(double low) { return {low, kNoBound, true}; }
 constexpr Bound between(double low, double high) { return {low, high}; }
 constexpr Bound from_to_below(double low, double high) { return {low, high, false, true}; }
+
+/// Steps, samples or iterations: what is beyond the upper end is a slip of the pen.
+constexpr Bound count_from(double low, double high = 1e9) { return {low, high, false, false, true}; }
+constexpr Bound kSeeds = between(0, 9.2e18);  // whole numbers of TOML
 
 /// A key that an options struct once had, "a.b" where it was in a nested table: `now` has its value today, or is empty
 /// where there is nothing left to choose; `why` completes "KEY is gone: ...".
@@ -91,7 +97,10 @@ inline const char* meaning_of(const char* meaning) { return meaning; }
 inline const char* meaning_of(const Bound&, const char* meaning) { return meaning; }
 
 template <class T>
-void check_bound(const T&, const std::string&, const char*) {}
+struct is_vector : std::false_type {};
+template <class T>
+struct is_vector<std::vector<T>> : std::true_type {};
+
 template <class T>
 void check_bound(const T& value, const std::string& path, const Bound& bound, const char*) {
   if constexpr (std::is_arithmetic_v<T>) {
@@ -99,6 +108,13 @@ void check_bound(const T& value, const std::string& path, const Bound& bound, co
   } else {
     for (const auto& entry : value) check_number(static_cast<double>(entry), bound, path);
   }
+}
+template <class T>
+void check_bound(const T& value, const std::string& path, const char* meaning) {
+  if constexpr (std::floating_point<T>)
+    check_bound(value, path, kAnyNumber, meaning);
+  else if constexpr (is_vector<T>::value)
+    if constexpr (std::floating_point<typename T::value_type>) check_bound(value, path, kAnyNumber, meaning);
 }
 
 template <class T>
@@ -122,11 +138,6 @@ void read_struct(const json& given, T& value, const std::string& path, FormerKey
     if (std::find(known.begin(), known.end(), key) == known.end())
       throw UsageError("{}", unknown_name_message(path.empty() ? "key" : "key of [" + path + "]", key, known));
 }
-
-template <class T>
-struct is_vector : std::false_type {};
-template <class T>
-struct is_vector<std::vector<T>> : std::true_type {};
 
 template <class T>
 void read_value(const json& j, T& value, const std::string& path, FormerKeys policy) {
@@ -153,6 +164,7 @@ void read_value(const json& j, T& value, const std::string& path, FormerKeys pol
       if (!j.is_number_unsigned() && j.get<int64_t>() < 0)
         throw UsageError("{}: must not be negative, got {}", path, j.dump());
     value = j.get<T>();
+    if (json(value) != j) throw UsageError("{}: {} is too large", path, j.dump());
   } else if constexpr (std::floating_point<T>) {
     if (!j.is_number()) throw_wrong_type(path, "a number", j);
     value = j.get<T>();

@@ -1,5 +1,15 @@
 #include "piddm/core/json_text.h"
 
+namespace piddm {
+
+std::string reason_of(const json::exception& error) {
+  const std::string text = error.what();
+  const auto end = text.find("] ");
+  return end == std::string::npos ? text : text.substr(end + 2);
+}
+
+}  // namespace piddm
+
 namespace piddm::detail {
 
 bool JsonGuard::open(bool object) {

@@ -11,6 +11,9 @@
 
 namespace piddm {
 
+/// What a JSON error says, without the library's own "[json.exception.type_error.302] " before it.
+std::string reason_of(const json::exception& error);
+
 struct JsonLimits {
   size_t depth = 32;                                    ///< nesting of objects and arrays
   size_t keys = 4096;                                   ///< of one object

@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "piddm/core/available_memory.h"
 #include "piddm/core/cuda.h"
 
 namespace piddm {
@@ -14,12 +15,7 @@ namespace {
 constexpr double kMib = 1 << 20;
 
 /// "VmRSS" or "VmHWM" of this process in bytes; 0 where the system does not tell.
-int64_t process_memory(const std::string& key) {
-  std::ifstream file("/proc/self/status");
-  for (std::string line; std::getline(file, line);)
-    if (line.rfind(key + ":", 0) == 0) return 1024 * std::stoll(line.substr(key.size() + 1));
-  return 0;
-}
+int64_t process_memory(const std::string& key) { return std::max<int64_t>(kilobytes_in("/proc/self/status", key), 0); }
 
 }  // namespace
 

@@ -4,13 +4,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
+#include <atomic>
+
+#include "piddm/core/console.h"
 
 namespace piddm {
 
 namespace {
 
-ProgressMode mode = ProgressMode::automatic;
+std::atomic<ProgressMode> mode = ProgressMode::automatic;
 
 bool on_terminal() { return isatty(STDERR_FILENO) != 0; }
 
@@ -32,7 +34,12 @@ Progress::Progress(std::string label, int64_t total, int64_t done)
       begin_(Clock::now()),
       shown_(begin_) {}
 
-Progress::~Progress() { show(true); }
+Progress::~Progress() {
+  try {
+    show(true);
+  } catch (const std::exception&) {  // no memory for the line
+  }
+}
 
 void Progress::advance(int64_t steps, const std::string& note) {
   done_ += steps;
@@ -61,11 +68,8 @@ void Progress::show(bool last) {
   if (last && !on_terminal() && shown_done_ == done_) return;  // this line is out already
   shown_done_ = done_;
   shown_ = Clock::now();
-  if (on_terminal())
-    fmt::print(stderr, "\r{}\x1b[K{}", line(), last ? "\n" : "");
-  else
-    fmt::print(stderr, "{}\n", line());
-  std::fflush(stderr);
+  const auto text = printable(line());
+  say(on_terminal() ? fmt::format("\r{}\x1b[K{}", text, last ? "\n" : "") : text + "\n");
 }
 
 }  // namespace piddm

@@ -1,5 +1,6 @@
 #include "piddm/data/data_file.h"
 
+#include "piddm/core/input_file.h"
 #include "piddm/core/json_text.h"
 #include "piddm/files/atomic_file.h"
 #include "piddm/files/npy.h"
@@ -71,6 +72,19 @@ std::string write_digest(const std::filesystem::path& path) {
 std::string read_digest(const std::filesystem::path& path) {
   if (!std::filesystem::exists(digest_path(path))) return "";
   return read_file(digest_path(path), kMaxDigestFile).substr(0, kDigestLength);
+}
+
+void check_digest(const std::filesystem::path& path) {
+  for (auto kept = read_digest(path); !kept.empty();) {
+    if (sha256_file(path) == kept) return;
+    const auto now = read_digest(path);  // another one: the file was being replaced
+    require<DataError>(
+        now != kept,
+        "{0}: damaged (its SHA-256 is not the one in {1}): copy or make the file again; if you changed it "
+        "on purpose, remove {1}",
+        path.string(), digest_path(path).string());
+    kept = now;
+  }
 }
 
 }  // namespace piddm

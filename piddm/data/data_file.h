@@ -35,4 +35,7 @@ std::string write_digest(const std::filesystem::path& path);
 /// The digest kept beside the file, or "" where there is none.
 std::string read_digest(const std::filesystem::path& path);
 
+/// A DataError where a digest is kept beside the file and is not that of the file.
+void check_digest(const std::filesystem::path& path);
+
 }  // namespace piddm

@@ -2,19 +2,30 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
-#include "piddm/core/json_text.h"
+#include "piddm/core/input_file.h"
 #include "piddm/data/data_file.h"
 #include "piddm/data/generate.h"
-#include "piddm/files/atomic_file.h"
+#include "piddm/files/json_file.h"
 #include "piddm/files/sha256.h"
 
 namespace piddm {
 
 namespace {
 
-constexpr size_t kMaxIndexBytes = size_t{16} << 20;
 constexpr double kSameConstant = 1e-6;
+constexpr int kReadings = 100;
+constexpr uint64_t kMaxExpansion = 200, kAlwaysAllowed = uint64_t{1} << 20;  // of files/zip.h
+
+/// Version 1 had neither format nor digest.
+const JsonFormat& index_format() {
+  static const JsonFormat format{.name = "piddm-shards",
+                                 .version = 2,
+                                 .max_bytes = size_t{16} << 20,
+                                 .remedy = "write it again with `piddm data make ... --resume`, or copy it again"};
+  return format;
+}
 
 /// The channels as one [N,C,H,W] tensor; each array is given up as soon as it is copied.
 Tensor join_channels(TensorMap& arrays, const std::vector<std::string>& channels, const std::string& origin) {
@@ -48,15 +59,16 @@ void check_size(const json& description, const char* key, int64_t size, const st
                      "{}: the description says {} = {}, the data {}", origin, key, said->dump(), size);
 }
 
-Dataset load_file(const std::filesystem::path& path, NonFinite non_finite) {
+Dataset load_file(const std::filesystem::path& path, Faults faults) {
   const auto origin = path.string();
   auto file = read_data_file(path);
+  check_description_version(file.description, origin);
   Dataset dataset{.channels = described_channels(file.description, origin)};
   dataset.fields = join_channels(file.arrays, dataset.channels, origin);
   check_size(file.description, "n", dataset.size(), origin);
   check_size(file.description, "grid", dataset.fields.size(2), origin);
   dataset.description = read_description(std::move(file.description));
-  if (non_finite == NonFinite::refuse) check_finite(dataset.fields, dataset.channels, origin);
+  if (faults == Faults::refuse) check_finite(dataset.fields, dataset.channels, origin);
   return dataset;
 }
 
@@ -67,7 +79,7 @@ struct ShardEntry {
   void fields(V&& f) {
     f("file", file, "name, beside the index");
     f("sha256", sha256, "digest of the file");
-    f("n", n, at_least(1), "samples");
+    f("n", n, count_from(1), "samples");
   }
 };
 
@@ -75,6 +87,7 @@ std::vector<ShardEntry> shard_list(const json& index, const std::string& origin)
   const auto list = index.find("shards");
   require<DataError>(list != index.end() && list->is_array() && !list->empty(), "{}: no list of shards", origin);
   std::vector<ShardEntry> shards(list->size());
+  std::set<std::string> names;
   for (size_t i = 0; i < shards.size(); ++i) {
     try {
       read_fields((*list)[i], shards[i], fmt::format("shards[{}]", i));
@@ -84,33 +97,46 @@ std::vector<ShardEntry> shard_list(const json& index, const std::string& origin)
     const auto& name = shards[i].file;
     require<DataError>(!name.empty() && name == std::filesystem::path(name).filename().string(),
                        "{}: '{}' is not the name of a file beside the index", origin, name);
+    require<DataError>(names.insert(name).second, "{}: '{}' is listed twice", origin, name);
   }
   return shards;
 }
 
-Dataset load_shard(const std::filesystem::path& path, const ShardEntry& entry, NonFinite non_finite) {
+Dataset load_shard(const std::filesystem::path& path, const ShardEntry& entry, Faults faults) {
   const auto digest = sha256_file(path);
-  require<DataError>(digest == entry.sha256, "{}: its SHA-256 is {}, the index says {}", path.string(), digest,
-                     entry.sha256);
-  auto shard = load_file(path, non_finite);
+  require<DataError>(digest == entry.sha256,
+                     "{}: its SHA-256 is {}, the index says {}: damaged, or of another set; `piddm data make ... "
+                     "--resume` makes what is damaged again",
+                     path.string(), digest, entry.sha256);
+  auto shard = load_file(path, faults);
   require<DataError>(shard.size() == entry.n, "{}: {} samples, the index says {}", path.string(), shard.size(),
                      entry.n);
   return shard;
 }
 
-Dataset load_index(const std::filesystem::path& path, NonFinite non_finite) {
+/// A DataError where a file is too small for so many samples, however well it is compressed: before memory is taken for
+/// them.
+void check_room(const std::filesystem::path& file, int64_t n, int64_t numbers) {
+  const auto most = kMaxExpansion * std::max<uint64_t>(InputFile(file).size(), kAlwaysAllowed);
+  require<DataError>(static_cast<uint64_t>(n) <= most / static_cast<uint64_t>(numbers),
+                     "{}: too small for the {} samples the index says", file.string(), n);
+}
+
+Dataset load_shards(const std::filesystem::path& path, const json& index, Faults faults) {
   const auto origin = path.string();
-  const json index = parse_json(read_file(path, kMaxIndexBytes), origin);
-  require<DataError>(index.is_object(), "{}: not an index of shards", origin);
   const auto shards = shard_list(index, origin);
   Dataset whole{.description = read_description(index), .channels = described_channels(index, origin)};
   int64_t total = 0, done = 0;
-  for (const auto& entry : shards) total += entry.n;
+  for (const auto& entry : shards)
+    require<DataError>(!__builtin_add_overflow(total, entry.n, &total), "{}: too many samples", origin);
   for (const auto& entry : shards) {
     const auto file = path.parent_path() / entry.file;
-    const auto shard = load_shard(file, entry, non_finite);
+    const auto shard = load_shard(file, entry, faults);
     const auto sizes = shard.fields.sizes();
-    if (done == 0) whole.fields = torch::empty({total, sizes[1], sizes[2], sizes[3]}, shard.fields.options());
+    if (done == 0) {
+      for (const auto& other : shards) check_room(path.parent_path() / other.file, other.n, shard.fields[0].numel());
+      whole.fields = torch::empty({total, sizes[1], sizes[2], sizes[3]}, shard.fields.options());
+    }
     require<DataError>(shard.channels == whole.channels && sizes.slice(1) == whole.fields.sizes().slice(1) &&
                            shard.fields.scalar_type() == whole.fields.scalar_type(),
                        "{}: its channels, grid or type are not those of the set", file.string());
@@ -119,6 +145,18 @@ Dataset load_index(const std::filesystem::path& path, NonFinite non_finite) {
   }
   check_size(index, "n", whole.size(), origin);
   return whole;
+}
+
+/// The set of the index; where that is replaced while its shards are read, the new one.
+Dataset load_index(const std::filesystem::path& path, Faults faults) {
+  for (int reading = 1;; ++reading) {
+    const auto text = read_file(path, index_format().max_bytes);
+    try {
+      return load_shards(path, unseal_json(text, index_format(), path.string()), faults);
+    } catch (const DataError&) {
+      if (reading == kReadings || read_file(path, index_format().max_bytes) == text) throw;
+    }
+  }
 }
 
 /// The constants that were declared, with the defaults of the others.
@@ -139,8 +177,15 @@ bool same_constant(const json& theirs, double ours) {
 
 }  // namespace
 
-Dataset load_dataset(const std::filesystem::path& path, NonFinite non_finite) {
-  return path.extension() == ".json" ? load_index(path, non_finite) : load_file(path, non_finite);
+Dataset load_dataset(const std::filesystem::path& path, Faults faults) {
+  if (path.extension() == ".json") return load_index(path, faults);
+  if (faults == Faults::refuse) check_digest(path);
+  return load_file(path, faults);
+}
+
+void write_shard_index(const std::filesystem::path& path, json description) {
+  description.erase("version");  // that of the index stands for both
+  write_json_file(path, index_format(), description);
 }
 
 void save_dataset(const std::filesystem::path& path, const Dataset& dataset, torch::ScalarType dtype) {
@@ -190,6 +235,9 @@ void check_fields(const Dataset& dataset, const Pde& pde) {
   require<DataError>(dataset.channels == pde.channel_names(), "[{}] expected the channels {}, got {}", pde.name(),
                      json(pde.channel_names()).dump(), json(dataset.channels).dump());
   const auto& x = dataset.fields;
+  require<DataError>(x.dim() != 4 || (x.size(2) >= kSmallestGrid && x.size(2) <= kLargestGrid),
+                     "[{}] the data have {} points per side; equations here have {} to {}", pde.name(), x.size(2),
+                     kSmallestGrid, kLargestGrid);
   require<DataError>(x.dim() != 4 || x.size(2) != x.size(3) || x.size(2) == pde.grid(),
                      "[{0}] expected (B,{1},{2},{2}), got {3}: the data have a {4}x{4} grid; add --set pde.grid={4}",
                      pde.name(), pde.num_channels(), pde.grid(), shape_string(x), x.size(-1));

@@ -3,7 +3,8 @@
 //
 // On disk: one [N,H,W] array per channel under the channel's name, in .npz (numpy.load reads it) or .safetensors, and a
 // JSON description (member "description.json", metadata "description"; description.h has its keys). A set in shards
-// (shards.h) is an index FILE.json, the same description with "shards": [{file, sha256, n}], and the shards beside it.
+// (shards.h) is an index FILE.json (files/json_file.h), the same description with "shards": [{file, sha256, n}], and
+// the shards beside it.
 
 #include <filesystem>
 #include <string>
@@ -22,11 +23,17 @@ struct Dataset {
   int64_t size() const { return fields.size(0); }
 };
 
-enum class NonFinite { refuse, keep };
+/// What becomes of values that are not finite and of a file whose SHA-256 is not the one kept beside it: `keep` leaves
+/// them to data/check.
+enum class Faults { refuse, keep };
 
-/// A .npz or .safetensors file, or the .json index of a set in shards, whose digests are compared. A DataError names
-/// what is wrong: a missing channel, different shapes, a value that is not finite (channel, sample, position).
-Dataset load_dataset(const std::filesystem::path& path, NonFinite non_finite = NonFinite::refuse);
+/// A .npz or .safetensors file, or the .json index of a set in shards; digests are compared where there are any. A
+/// DataError names what is wrong: a damaged file, a missing channel, different shapes, a value that is not finite
+/// (channel, sample, position).
+Dataset load_dataset(const std::filesystem::path& path, Faults faults = Faults::refuse);
+
+/// Writes the index of a set in shards: its description with the list "shards".
+void write_shard_index(const std::filesystem::path& path, json description);
 
 /// By extension .npz or .safetensors, atomically; checks what load_dataset checks.
 void save_dataset(const std::filesystem::path& path, const Dataset& dataset, torch::ScalarType dtype = torch::kFloat32);

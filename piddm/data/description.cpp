@@ -96,6 +96,15 @@ std::vector<std::string> described_channels(const json& j, const std::string& or
   return list->get<std::vector<std::string>>();
 }
 
+void check_description_version(const json& j, const std::string& origin) {
+  const auto found = j.find("version");
+  const bool later = found != j.end() && found->is_number_integer() && *found > kVersion;
+  require<DataError>(!later,
+                     "{}: written by a later version of piddm (data {}, this one reads up to {}): update piddm to read "
+                     "it",
+                     origin, later ? found->dump() : "", kVersion);
+}
+
 std::string data_type_name(torch::ScalarType dtype) {
   require<UsageError>(dtype == torch::kFloat32 || dtype == torch::kFloat64, "data are float32 or float64, not {}",
                       c10::toString(dtype));

@@ -42,6 +42,9 @@ json write_description(const DataDescription& description, const std::vector<std
 /// The list of channels in a description; a DataError where it has none.
 std::vector<std::string> described_channels(const json& j, const std::string& origin);
 
+/// A DataError for the description of a later version of the program.
+void check_description_version(const json& j, const std::string& origin);
+
 /// "float32" or "float64"; any other type is a UsageError.
 std::string data_type_name(torch::ScalarType dtype);
 

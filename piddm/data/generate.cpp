@@ -50,8 +50,9 @@ void check_finite(const Tensor& fields, const std::vector<std::string>& channels
 
 ResidualStatistics generate_samples(const Pde& pde, const SampleRange& range,
                                     const std::function<void(const Tensor& samples)>& sink) {
-  require<UsageError>(range.n > 0 && range.batch > 0 && range.first >= 0,
-                      "cannot make {} samples from {} on, {} at a time", range.n, range.first, range.batch);
+  require<UsageError>(range.n > 0, "samples to make: must be at least 1, got {}", range.n);
+  require<UsageError>(range.first >= 0, "number of the first sample: must not be negative, got {}", range.first);
+  require<UsageError>(range.batch > 0, "samples at a time: must be at least 1, got {}", range.batch);
   data_type_name(range.dtype);
   const torch::NoGradGuard no_grad;
   std::vector<ResidualStatistics> parts;

@@ -11,7 +11,7 @@ namespace piddm {
 
 namespace {
 
-constexpr double kLargeOffset = 1000;
+constexpr double kLargeOffset = 1000, kLargestValue = 1e18;
 
 /// `value`, or 1 if the channel varies by no more than round-off.
 double scale_or_one(double value, const ChannelStatistics& s) {
@@ -49,6 +49,10 @@ Normalizer Normalizer::fit(const Tensor& fields, const std::vector<Channel>& cha
     const auto& s = statistics[c];
     require<DataError>(std::isfinite(s.mean) && std::isfinite(s.std), "[normalizer] channel '{}' is not finite",
                        channels[c].name);
+    require<DataError>(std::max(std::abs(s.min), std::abs(s.max)) <= kLargestValue,
+                       "[normalizer] channel '{}' reaches from {:.3g} to {:.3g}, beyond what float32 can square; "
+                       "give the data in other units",
+                       channels[c].name, s.min, s.max);
     const double shift = channels[c].scalar ? s.min + (s.max - s.min) / 2 : s.mean;
     const double scale = channels[c].scalar ? (s.max - s.min) / 2 : s.std;
     entries.push_back({channels[c].name, s.mean, s.std, shift, scale_or_one(scale, s)});

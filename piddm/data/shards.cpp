@@ -5,8 +5,8 @@
 #include "piddm/data/data_file.h"
 #include "piddm/data/dataset.h"
 #include "piddm/data/spool.h"
-#include "piddm/files/atomic_file.h"
 #include "piddm/files/file_lock.h"
+#include "piddm/files/free_space.h"
 #include "piddm/files/sha256.h"
 
 namespace piddm {
@@ -91,6 +91,11 @@ MadeFiles make_data_files(const fs::path& path, const Pde& pde, const MakeOption
                       "{} samples cannot be split into {} shards", range.n, options.shards);
   const auto lock = lock_of(path);
   const auto paths = shard_paths(path, options.shards);
+  const auto bytes_each = static_cast<double>(pde.num_channels() * pde.grid() * pde.grid()) *
+                          static_cast<double>(c10::elementSize(range.dtype));
+  const auto largest =
+      static_cast<double>(range_of_shard(range, 0, options.shards).n);  // is spooled before it is written
+  if (!options.resume) require_free_space(path, (static_cast<double>(range.n) + largest) * bytes_each);
   MadeFiles made{.path = path, .description = {}};
   std::vector<ResidualStatistics> parts;
   for (int64_t k = 0; k < options.shards; ++k) {
@@ -105,7 +110,7 @@ MadeFiles make_data_files(const fs::path& path, const Pde& pde, const MakeOption
   if (options.shards > 1) {
     made.description.update({{"shards", list_shards(paths, range)}});
     made.path.replace_extension(".json");
-    write_file_atomically(made.path, made.description.dump(1) + "\n");
+    write_shard_index(made.path, made.description);
   }
   return made;
 }

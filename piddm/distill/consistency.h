@@ -27,7 +27,7 @@ struct ConsistencyOptions {
 
   template <class V>
   void fields(V&& f) {
-    f("intervals", intervals, at_least(2), "N: intervals of time between noise and data");
+    f("intervals", intervals, count_from(2), "N: intervals of time between noise and data");
   }
   static std::vector<FormerKey> former_keys() { return {{"target_ema", "", "always 0.95"}}; }
 };

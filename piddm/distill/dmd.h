@@ -47,10 +47,10 @@ struct DmdOptions {
 
   template <class V>
   void fields(V&& f) {
-    f("critic_steps", critic_steps, at_least(1), "steps of the critic for one of the student");
+    f("critic_steps", critic_steps, count_from(1), "steps of the critic for one of the student");
     f("regression", regression, at_least(0),
       "weight of the regression on the teacher's pairs after the warm-up; 0: no pairs");
-    f("warm_up", warm_up, at_least(0), "first steps, which follow the teacher's pairs and match no laws yet");
+    f("warm_up", warm_up, count_from(0), "first steps, which follow the teacher's pairs and match no laws yet");
     f("critic_lr", critic_lr, more_than(0), "learning rate of the critic, constant");
   }
   static std::vector<FormerKey> former_keys() {

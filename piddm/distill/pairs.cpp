@@ -61,7 +61,8 @@ Pairs PairSource::load(Stream stream, int64_t number, int64_t count) {
     targets = sample_teacher(teacher_, latents,
                              {.kind = options_.integrator, .steps = options_.steps, .spacing = options_.spacing},
                              "teacher pairs");
-    write_safetensors(file, {{"targets", targets}}, {{"key", key}, {"sha256", hash_of(targets)}});
+    write_safetensors(file, {{"targets", targets}},
+                      {{"format", "piddm-pairs"}, {"version", "2"}, {"key", key}, {"sha256", hash_of(targets)}});
   }
   return {latents, targets.to(latents.device())};
 }

@@ -23,11 +23,11 @@ struct PairOptions {
 
   template <class V>
   void fields(V&& f) {
-    f("steps", steps, at_least(1), "N_s: steps of the teacher");
-    f("chunk", chunk, at_least(1), "fresh pairs made at a time");
-    f("every", every, at_least(1), "training steps between two fresh chunks");
-    f("pool", pool, at_least(1), "newest chunks trained on together");
-    f("held_out", held_out, at_least(1), "pairs never trained on, for early stopping");
+    f("steps", steps, count_from(1), "N_s: steps of the teacher");
+    f("chunk", chunk, count_from(1), "fresh pairs made at a time");
+    f("every", every, count_from(1), "training steps between two fresh chunks");
+    f("pool", pool, count_from(1), "newest chunks trained on together");
+    f("held_out", held_out, count_from(1), "pairs never trained on, for early stopping");
     f("integrator", integrator, "euler, or heun (two evaluations per step)");
     f("spacing", spacing,
       "times of the steps: uniform, or quadratic: short ones at the noisy end (process/time_grid.h)");

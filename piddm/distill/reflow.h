@@ -26,11 +26,11 @@ struct ReflowOptions {
 
   template <class V>
   void fields(V&& f) {
-    f("steps", steps, at_least(1), "optimiser steps of a round");
-    f("batch", batch, at_least(1), "samples per step");
+    f("steps", steps, count_from(1), "optimiser steps of a round");
+    f("batch", batch, count_from(1), "samples per step");
     f("lr", lr, more_than(0), "peak learning rate");
     f("ema", ema, from_to_below(0, 1), "decay of the moving average of the weights");
-    f("validate_every", validate_every, at_least(0), "steps between two looks at held-out pairs; 0: never");
+    f("validate_every", validate_every, count_from(0), "steps between two looks at held-out pairs; 0: never");
   }
   static std::vector<FormerKey> former_keys() {
     return {{"ends", "", "times are always drawn with density cosh(4 (2t-1))"},

@@ -77,9 +77,9 @@ struct StudentLossOptions {
       "weight of a solution channel in the sample term; a coefficient's is 1");
     f("spread", spread, at_least(0),
       "weight of the difference in standard deviation between the student's and the given samples");
-    f("fresh", fresh, at_least(0),
+    f("fresh", fresh, between(0, 1000),
       "new latents for the physics terms beside those of the pairs, as a share of the batch");
-    f("physics_ramp", physics_ramp, at_least(0), "steps over which the physics terms rise to their weights");
+    f("physics_ramp", physics_ramp, count_from(0), "steps over which the physics terms rise to their weights");
     f("stop_on", stop_on, "held-out loss that decides early stopping: total or sample");
     f("residual_target", residual_target, at_least(0),
       "dynamic weighting: size of the residual after division by its running mean (the paper: 1e-4); 0: no division");

@@ -1,20 +1,35 @@
 #include "piddm/eval/summary.h"
 
-#include "piddm/data/statistics.h"
-
 namespace piddm {
 
-Scores physics_summary(const Samples& samples, const Pde& pde) {
-  const auto statistics = residual_statistics(pde, samples.x);
+void PhysicsSummary::add(const Samples& samples) {
+  const auto n = static_cast<double>(samples.x.size(0));
+  parts_.push_back(residual_statistics(pde_, samples.x));
+  work_.nfe += n * samples.nfe;
+  work_.backward += n * samples.backward;
+  work_.recomputed += n * samples.recomputed;
+  work_.seconds_per_sample += n * samples.seconds_per_sample;
+  n_ += samples.x.size(0);
+}
+
+Scores PhysicsSummary::scores() const {
+  const auto statistics = join_statistics(parts_);
+  const auto n = static_cast<double>(n_);
   Scores scores;
   scores.values["pde_error"] = statistics.mean_pde_error();
   scores.values["rel_residual"] = statistics.rel_residual();
   if (statistics.boundary.defined()) scores.values["boundary_error"] = statistics.mean_boundary_error();
-  scores.values["nfe"] = samples.nfe;
-  scores.values["backward"] = samples.backward;
-  if (samples.recomputed > 0) scores.values["recomputed"] = samples.recomputed;
-  scores.values["seconds_per_sample"] = samples.seconds_per_sample;
+  scores.values["nfe"] = work_.nfe / n;
+  scores.values["backward"] = work_.backward / n;
+  if (work_.recomputed > 0) scores.values["recomputed"] = work_.recomputed / n;
+  scores.values["seconds_per_sample"] = work_.seconds_per_sample / n;
   return scores;
+}
+
+Scores physics_summary(const Samples& samples, const Pde& pde) {
+  PhysicsSummary summary(pde);
+  summary.add(samples);
+  return summary.scores();
 }
 
 Scores error_summary(const Tensor& x, const Tensor& truth, const Pde& pde, const Normalizer& normalizer) {

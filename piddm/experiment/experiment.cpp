@@ -1,8 +1,10 @@
 #include "piddm/experiment/experiment.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
+#include "piddm/core/available_memory.h"
 #include "piddm/core/config.h"
 #include "piddm/core/device.h"
 #include "piddm/core/log.h"
@@ -75,6 +77,17 @@ Model reflow_round(const Experiment& experiment, const Model& previous, const fs
   });
 }
 
+/// Solutions that are all the same cannot be learnt from; a coefficient may be kept constant on purpose.
+void check_varied(const Normalizer& normalizer, const Pde& pde) {
+  for (int64_t c = 0; c < normalizer.num_channels(); ++c)
+    require<DataError>(pde.channels()[static_cast<size_t>(c)].role != Role::solution ||
+                           normalizer.std(c) > 1e-14 * std::abs(normalizer.mean(c)),
+                       "[{}] channel '{}' has the value {:.6g} everywhere in the training data: nothing to learn from",
+                       pde.name(), normalizer.name(c), normalizer.mean(c));
+}
+
+int64_t bytes_of_sample(const Pde& pde) { return 4 * pde.num_channels() * pde.grid() * pde.grid(); }
+
 /// Makes the network of a config's table, for its errors; once, as tables of results parse many experiments.
 void check_network(const json& table) {
   static std::set<std::string> sound;
@@ -110,6 +123,30 @@ Dataset training_data(const Experiment& experiment) {
   return make_dataset(*make_pde(experiment.pde), experiment.data.seed, 0, experiment.data.n);
 }
 
+void check_training_memory(const Experiment& experiment, torch::Device device) {
+  Model model;
+  model.pde = make_pde(experiment.pde);
+  model.network = network_from(experiment.model, model.pde->num_channels(), experiment.seed);
+  model.network->to(device);
+  require_batch("train.batch", experiment.train.batch, model, true);
+  if (experiment.data.path.empty())  // as generated, and in the network's units
+    require_memory("data.n", experiment.data.n, 2 * bytes_of_sample(*model.pde), torch::kCPU);
+}
+
+void check_distillation_memory(const Experiment& experiment, const Model& teacher) {
+  const auto& o = experiment.distill;
+  const int64_t pair = 2 * bytes_of_sample(*teacher.pde);
+  const auto latents = static_cast<int64_t>(static_cast<double>(o.train.batch) * (1 + o.loss.fresh));
+  require_batch(o.loss.fresh > 0 ? "distill.train.batch with distill.loss.fresh" : "distill.train.batch", latents,
+                teacher, true);
+  require_memory("distill.pairs.held_out", o.pairs.held_out, pair, teacher.device());
+  require_memory("distill.pairs.chunk", o.pairs.chunk, pair, teacher.device());
+  require_memory("distill.pairs.pool", std::min(o.pairs.pool, o.train.steps / o.pairs.every + 1), o.pairs.chunk * pair,
+                 teacher.device());
+  if (const auto* reflow = std::get_if<ReflowOptions>(&o.own))
+    require_batch("distill.reflow.batch", reflow->batch, teacher, true);
+}
+
 Model train_teacher(const Experiment& experiment, const Dataset& data, const fs::path& out, torch::Device device,
                     bool resume) {
   Model model;
@@ -119,6 +156,7 @@ Model train_teacher(const Experiment& experiment, const Dataset& data, const fs:
                      data.size());
   model.process = process_registry().at(experiment.process)();
   model.normalizer = Normalizer::fit(data.fields, model.pde->channels());
+  check_varied(model.normalizer, *model.pde);
   model.network = network_from(experiment.model, model.pde->num_channels(), experiment.seed);
   model.network->to(device);
 
@@ -137,6 +175,7 @@ Model distill_student(const Experiment& experiment, const Model& teacher, const 
                       "--teacher: this model is a student; distillation starts from a teacher");
   const auto& o = experiment.distill;
   const auto& card = objective_card(o.objective);
+  check_distillation_memory(experiment, teacher);
   make_student(teacher, o, experiment.seed);  // its errors before there is a run folder
   const auto pairs_of = [&](int64_t round) { return round == 0 ? pair_cache : pair_cache / name_of_round(round); };
   return in_run(out, origin_of_student(teacher), experiment, resume, [&](RunFolder& run) {
@@ -159,7 +198,7 @@ void plot_training(const fs::path& run, const fs::path& png) {
   std::vector<Curve> curves;
   for (const auto& row : RunFolder::read_metrics(run))
     for (const auto& [name, value] : row.items()) {
-      if (no_losses.contains(name) || !value.is_number()) continue;
+      if (no_losses.contains(name) || !value.is_number() || !row.value("step", json()).is_number()) continue;
       auto curve =
           std::find_if(curves.begin(), curves.end(), [&name = name](const Curve& c) { return c.name == name; });
       if (curve == curves.end()) curve = curves.insert(curves.end(), Curve{name});

@@ -13,8 +13,6 @@
 
 namespace piddm {
 
-constexpr Bound kSeeds = between(0, 9.2e18);  // whole numbers of TOML
-
 struct DataOptions {
   std::string path;
   int64_t n = 10000;
@@ -22,7 +20,7 @@ struct DataOptions {
   template <class V>
   void fields(V&& f) {
     f("path", path, "training data; empty: generated from the PDE's law");
-    f("n", n, at_least(2), "samples to generate");
+    f("n", n, count_from(2), "samples to generate");
     f("seed", seed, kSeeds, "seed of the generated data");
   }
 };
@@ -70,6 +68,11 @@ Experiment load_experiment(const std::string& name, const std::vector<std::strin
 
 /// The data the experiment asks for: read, or generated.
 Dataset training_data(const Experiment& experiment);
+
+/// A ResourceError, before any work, where a batch, the data or the pairs of an experiment cannot fit into memory; it
+/// names the option to lower.
+void check_training_memory(const Experiment& experiment, torch::Device device);
+void check_distillation_memory(const Experiment& experiment, const Model& teacher);
 
 /// Trains a teacher in the run folder `out` (continued if it holds a run and `resume` is set) and leaves it in
 /// out/model, and what it was at the steps train.snapshots in out/snapshots/STEP, each a model of its own.

@@ -83,17 +83,26 @@ void check_origin(const fs::path& out, const RunOrigin& origin) {
                         "{} was begun with another {}: continue it with that one or choose another --out", out.string(),
                         what);
   };
-  same(begun.data, origin.data, "data");
+  if (begun.data_sha256.empty())
+    same(begun.data, origin.data, "data");  // of an earlier version
+  else
+    same(begun.data_sha256, origin.data_sha256, "data");
   same(begun.teacher, origin.teacher, "teacher");
 }
 
 }  // namespace
 
 RunOrigin origin_of_teacher(const Tensor& fields) {
-  Sha256 hash;
-  hash.update(fmt::format("{}", fields.size(0)));
-  for (const int64_t i : {int64_t{0}, fields.size(0) - 1}) hash.update(bytes_of(packed(fields.select(0, i))));
-  return {.kind = kTeacher, .data = hash.hex()};
+  Sha256 ends, all;
+  ends.update(fmt::format("{}", fields.size(0)));
+  all.update(fmt::format("{} {}", c10::toString(fields.scalar_type()), shape_string(fields)));
+  for (int64_t i = 0; i < fields.size(0); ++i) {
+    const auto sample = packed(fields.select(0, i));
+    all.update(bytes_of(sample));
+    if (i == 0) ends.update(bytes_of(sample));
+    if (i + 1 == fields.size(0)) ends.update(bytes_of(sample));
+  }
+  return {.kind = kTeacher, .data_sha256 = all.hex(), .data = ends.hex()};
 }
 
 RunOrigin origin_of_student(const Model& teacher) {

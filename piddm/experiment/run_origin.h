@@ -16,11 +16,12 @@ namespace piddm {
 
 /// Digests of the data or of the teacher's weights; empty where the run has none.
 struct RunOrigin {
-  std::string kind = "", data = "", teacher = "";
+  std::string kind = "", data_sha256 = "", data = "", teacher = "";
   template <class V>
   void fields(V&& f) {
     f("kind", kind, "teacher, student, or reflow: a round of it");
-    f("data", data, "of a teacher: digest of its training data");
+    f("data_sha256", data_sha256, "of a teacher: digest of its training data, every value of it");
+    f("data", data, "of a teacher: the digest up to version 0.2.0, of its first and last sample");
     f("teacher", teacher, "of a student and of a round: digest of the weights it was begun from");
   }
 };

@@ -8,8 +8,7 @@
 // again and mean nothing to other machines and containers. On a file system without locks (some network ones)
 // temporaries of crashed processes stay.
 //
-// Failures of the system (no space, no permission, I/O error) are ResourceErrors that name the path; a missing file is
-// a DataError.
+// Failures of the system (no space, no permission, I/O error) are ResourceErrors that name the path.
 
 #include <cstdint>
 #include <filesystem>
@@ -75,28 +74,5 @@ int remove_stale_temporaries(const std::filesystem::path& folder);
 /// Under a temporary name first, so that a crash while deleting leaves no half of it; without effect where that is not
 /// possible.
 void remove_folder(const std::filesystem::path& path);
-
-/// A regular file opened for reading at any offset.
-class InputFile {
- public:
-  explicit InputFile(std::filesystem::path path);
-  ~InputFile();
-  InputFile(const InputFile&) = delete;
-  InputFile& operator=(const InputFile&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-  uint64_t size() const { return size_; }
-
-  /// Exactly `bytes` bytes from `offset`; a DataError if the file ends before.
-  void read(uint64_t offset, void* data, size_t bytes) const;
-
- private:
-  std::filesystem::path path_;
-  uint64_t size_ = 0;
-  int fd_ = -1;
-};
-
-/// The whole file; a DataError if it is larger than `max_bytes`.
-std::string read_file(const std::filesystem::path& path, size_t max_bytes);
 
 }  // namespace piddm

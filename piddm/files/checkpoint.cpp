@@ -6,8 +6,10 @@
 #include <set>
 #include <utility>
 
-#include "piddm/core/json_text.h"
+#include "piddm/core/input_file.h"
 #include "piddm/files/atomic_file.h"
+#include "piddm/files/json_file.h"
+#include "piddm/files/manifest.h"
 #include "piddm/files/safetensors.h"
 #include "piddm/files/sha256.h"
 
@@ -22,6 +24,13 @@ constexpr const char* kState = "state.json";
 constexpr std::string_view kPartSuffix = ".safetensors";
 constexpr std::string_view kPrefix = "step-";
 constexpr size_t kMaxText = size_t{64} << 20;
+
+/// Version 1 had neither format nor digest of its own.
+const JsonFormat& state_format() {
+  static const JsonFormat format{
+      .name = "piddm-checkpoint", .version = 2, .max_bytes = kMaxText, .limits = {.keys = 65536}};
+  return format;
+}
 
 std::optional<int64_t> parse_step(std::string_view name) {
   if (!name.starts_with(kPrefix)) return std::nullopt;
@@ -39,24 +48,9 @@ void check_finite(const json& value, const std::string& where) {
     for (const auto& [key, entry] : value.items()) check_finite(entry, fmt::format("{}/{}", where, key));
 }
 
-bool plain_name(const std::string& name) {
-  return !name.empty() && name[0] != '.' && name.find('/') == std::string::npos;
-}
-
-/// {file name: hash} of a manifest; two spaces between them, as sha256sum writes it.
+/// {file name: digest}.
 std::map<std::string, std::string> read_manifest(const fs::path& path) {
-  const auto text = read_file(path, kMaxText);
-  std::map<std::string, std::string> hashes;
-  for (size_t begin = 0; begin < text.size();) {
-    const size_t end = text.find('\n', begin);
-    require<DataError>(end != std::string::npos && end >= begin + 67 && text.compare(begin + 64, 2, "  ") == 0,
-                       "[checkpoint] {}: damaged line", path.string());
-    const auto name = text.substr(begin + 66, end - begin - 66);
-    require<DataError>(plain_name(name) && hashes.emplace(name, text.substr(begin, 64)).second,
-                       "[checkpoint] {}: bad or repeated name '{}'", path.string(), name);
-    begin = end + 1;
-  }
-  return hashes;
+  return parse_manifest(read_file(path, kMaxText), "[checkpoint] " + path.string());
 }
 
 std::set<std::string> files_of(const fs::path& folder) {
@@ -90,11 +84,11 @@ void CheckpointStore::save(const Checkpoint& checkpoint) {
   for (const auto& [part, tensors] : checkpoint.parts) {
     const auto name = part + std::string(kPartSuffix);
     require<UsageError>(plain_name(name), "[checkpoint] bad name of a part: '{}'", part);
-    write_safetensors(folder.path() / name, tensors);
+    write_safetensors(folder.path() / name, tensors, {}, SafetensorsDigest::elsewhere);  // in the manifest
     add(name);
   }
   const json state = {{"step", checkpoint.step}, {"state", checkpoint.state}};
-  write_file_atomically(folder.path() / kState, state.dump(1) + "\n");
+  write_json_file(folder.path() / kState, state_format(), state);
   add(kState);
   write_file_atomically(folder.path() / kManifest, manifest);
   folder.commit();
@@ -176,8 +170,8 @@ Checkpoint CheckpointStore::load(int64_t step) const {
     throw DataError("{}; step {} is intact: remove {} to continue from there", error.what(), *older, folder.string());
   }
   const auto state_path = (folder / kState).string();
-  auto document = parse_json(read_file(state_path, kMaxText), state_path, {.keys = 65536});
-  const bool matches = document.is_object() && document.contains("state") && document.contains("step") &&
+  const auto document = read_json_file(state_path, state_format());
+  const bool matches = document.contains("state") && document.contains("step") &&
                        document["step"].is_number_integer() && document["step"].get<int64_t>() == step;
   require<DataError>(matches, "[checkpoint] {}: not the state of step {}", state_path, step);
   Checkpoint checkpoint{step, {}, document["state"]};

@@ -2,7 +2,7 @@
 // Checkpoints that survive a crash, a full disk and bit rot.
 //
 //   folder/step-N/<part>.safetensors   one file a part: model, ema, optimiser, ...
-//   folder/step-N/state.json           {"step": N, "state": ...}
+//   folder/step-N/state.json           {"step": N, "state": ...}, a document of json_file.h
 //   folder/step-N/manifest.sha256      checked by load(), or by hand with `sha256sum -c`
 //   folder/latest                      "step-N": the last one that was saved completely
 
@@ -43,11 +43,13 @@ class CheckpointStore {
   /// intact step if there is one.
   Checkpoint load(int64_t step) const;
 
+  /// Deletes steps below `newest` beyond keep_last, as save() does at its end: for a run that was killed right there.
+  void prune(int64_t newest) const;
+
  private:
   std::filesystem::path folder_of(int64_t step) const;
   void verify(int64_t step) const;
   std::optional<int64_t> intact_before(int64_t step) const;
-  void prune(int64_t newest) const;
 
   std::filesystem::path folder_;
   int keep_last_;

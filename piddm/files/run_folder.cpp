@@ -9,8 +9,12 @@
 
 #include "piddm/core/config.h"
 #include "piddm/core/error.h"
+#include "piddm/core/input_file.h"
 #include "piddm/core/json_text.h"
+#include "piddm/core/toml_text.h"
 #include "piddm/files/atomic_file.h"
+#include "piddm/files/json_file.h"
+#include "piddm/files/sha256.h"
 
 namespace piddm {
 
@@ -22,8 +26,33 @@ constexpr const char* kConfig = "config.toml";
 constexpr const char* kOrigin = "origin.json";
 constexpr const char* kMetrics = "metrics.jsonl";
 constexpr const char* kCheckpoints = "checkpoints";
-constexpr size_t kMaxOrigin = size_t{1} << 16;
+constexpr size_t kMaxConfig = size_t{16} << 20;
 constexpr size_t kMaxMetrics = size_t{1} << 30;
+
+/// Version 1 had neither format nor digests.
+const JsonFormat& run_format() {
+  static const JsonFormat format{.name = "piddm-run",
+                                 .version = 2,
+                                 .max_bytes = size_t{1} << 16,
+                                 .remedy = "put the file back as it was, or begin the run again in another --out"};
+  return format;
+}
+
+/// The first line of a config, a comment with the digest of what follows it.
+const std::string kSealBegin = "# piddm-run 2 sha256 ", kSealEnd = " (change settings with --set, not here)\n";
+
+std::string sealed(const std::string& toml) { return kSealBegin + sha256_hex(toml) + kSealEnd + toml; }
+
+/// A DataError where the config has a first line of ours that does not belong to the rest.
+void check_seal(const std::string& text, const std::string& origin) {
+  if (!text.starts_with(kSealBegin)) return;
+  const auto end = text.find('\n');
+  const auto toml = end == std::string::npos ? "" : text.substr(end + 1);
+  require<DataError>(text == sealed(toml),
+                     "{}: damaged or edited by hand (its SHA-256 differs): put it back as it was and change settings "
+                     "with --set, or remove its first line to continue with it as it is",
+                     origin);
+}
 
 /// The complete lines of a metrics file, and nothing of a torn last one.
 std::vector<std::string> read_lines(const fs::path& file) {
@@ -67,21 +96,27 @@ RunFolder RunFolder::create(const fs::path& path, const json& config, const json
   fs::create_directories(path, failed);
   require<ResourceError>(!failed, "cannot create {}: {}", path.string(), failed.message());
   RunFolder run(path);
-  for (const char* name : {kConfig, kMetrics, kCheckpoints})
-    require<UsageError>(!fs::exists(path / name),
-                        "{} already holds a run: continue it with --resume or choose another --out", path.string());
-  if (!origin.empty()) write_file_atomically(path / kOrigin, origin.dump(2) + "\n");
+  require<UsageError>(!exists(path), "{} already holds a run: continue it with --resume or choose another --out",
+                      path.string());
+  for (const char* name : {kMetrics, kCheckpoints})
+    require<UsageError>(!fs::exists(path / name), "{}: holds what is left of a run without its {}; remove this folder",
+                        path.string(), kConfig);
+  if (!origin.empty()) write_json_file(path / kOrigin, run_format(), origin);
   run.store(config);
   return run;
 }
 
 bool RunFolder::exists(const fs::path& path) { return fs::exists(path / kConfig); }
 
-json RunFolder::read_config(const fs::path& path) { return load_config((path / kConfig).string()); }
+json RunFolder::read_config(const fs::path& path) {
+  const auto file = path / kConfig;
+  check_seal(read_file(file, kMaxConfig), file.string());
+  return load_config(file.string());
+}
 
 json RunFolder::read_origin(const fs::path& path) {
   const auto file = path / kOrigin;
-  return fs::exists(file) ? parse_json(read_file(file, kMaxOrigin), file.string()) : json::object();
+  return fs::exists(file) ? read_json_file(file, run_format()) : json::object();
 }
 
 RunFolder RunFolder::open(const fs::path& path) {
@@ -94,7 +129,7 @@ RunFolder RunFolder::open(const fs::path& path) {
 }
 
 void RunFolder::store(const json& config) {
-  write_file_atomically(path_ / kConfig, to_toml(config));
+  write_file_atomically(path_ / kConfig, sealed(to_toml(config)));
   config_ = read_config(path_);
 }
 

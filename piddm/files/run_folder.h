@@ -1,6 +1,7 @@
 #pragma once
-// The folder of one training run: config.toml (resolved), origin.json (what it was begun from,
-// experiment/run_origin.h), metrics.jsonl, checkpoints/, and .lock, held by the process that works in it.
+// The folder of one training run: config.toml (resolved; its first line is a comment with the digest of the rest),
+// origin.json (what it was begun from, experiment/run_origin.h; a document of json_file.h), metrics.jsonl,
+// checkpoints/, and .lock, held by the process that works in it.
 
 #include <filesystem>
 #include <string>

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "piddm/core/error.h"
-#include "piddm/files/atomic_file.h"
+#include "piddm/core/input_file.h"
 
 namespace piddm {
 

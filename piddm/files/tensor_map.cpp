@@ -3,19 +3,28 @@
 #include <algorithm>
 #include <bit>
 #include <string_view>
+#include <utility>
 
 namespace piddm {
 
 static_assert(std::endian::native == std::endian::little, "the file formats are little-endian and copied as they are");
 
-std::optional<int64_t> checked_bytes(const std::vector<int64_t>& shape, int64_t item_bytes) {
-  int64_t bytes = item_bytes;
-  bool empty = false;
-  for (const int64_t size : shape) {
-    if (size < 0 || __builtin_mul_overflow(bytes, std::max<int64_t>(size, 1), &bytes)) return std::nullopt;
-    empty = empty || size == 0;
-  }
-  return empty ? 0 : bytes;
+namespace {
+
+constexpr std::pair<NumberType, torch::ScalarType> kTypes[] = {
+    {NumberType::f64, torch::kFloat64},   {NumberType::f32, torch::kFloat32}, {NumberType::f16, torch::kFloat16},
+    {NumberType::bf16, torch::kBFloat16}, {NumberType::i64, torch::kInt64},   {NumberType::i32, torch::kInt32},
+    {NumberType::i16, torch::kInt16},     {NumberType::i8, torch::kInt8},     {NumberType::u8, torch::kUInt8},
+    {NumberType::boolean, torch::kBool}};
+
+}  // namespace
+
+torch::ScalarType scalar_type(NumberType type) { return kTypes[static_cast<size_t>(type)].second; }
+
+std::optional<NumberType> number_type(torch::ScalarType type) {
+  for (const auto& [ours, theirs] : kTypes)
+    if (theirs == type) return ours;
+  return std::nullopt;
 }
 
 Tensor packed(const Tensor& x) { return x.detach().to(torch::kCPU).resolve_conj().resolve_neg().contiguous(); }

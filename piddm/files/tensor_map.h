@@ -8,17 +8,15 @@
 #include <vector>
 
 #include "piddm/core/tensor.h"
+#include "piddm/files/array_layout.h"
 
 namespace piddm {
 
 using TensorMap = std::map<std::string, Tensor>;
 
-/// Largest rank any of our formats reads or writes.
-constexpr size_t kMaxRank = 8;
-
-/// product(shape) * item_bytes, or nothing if a size is negative or anything overflows int64 (also hidden behind a zero
-/// size).
-std::optional<int64_t> checked_bytes(const std::vector<int64_t>& shape, int64_t item_bytes);
+/// LibTorch's name of a stored type, and back; nothing for types that no format of ours has.
+torch::ScalarType scalar_type(NumberType type);
+std::optional<NumberType> number_type(torch::ScalarType type);
 
 /// The tensor as contiguous CPU memory, detached, conjugation resolved.
 Tensor packed(const Tensor& x);

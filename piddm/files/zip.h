@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "piddm/core/input_file.h"
 #include "piddm/files/atomic_file.h"
 
 namespace piddm {

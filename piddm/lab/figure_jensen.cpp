@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "piddm/core/json_text.h"
 #include "piddm/core/table.h"
 #include "piddm/files/atomic_file.h"
+#include "piddm/files/json_file.h"
 #include "piddm/files/safetensors.h"
 #include "piddm/lab/distance.h"
 #include "piddm/lab/histogram.h"
@@ -31,9 +31,10 @@ struct Options {
 
   template <class V>
   void fields(V&& f) {
-    f("seed", seed, "seed of every random number");
-    f("samples", samples, at_least(2), "samples per process and weight, half of them for each z; an even number");
-    f("steps", steps, at_least(1), "Euler steps");
+    f("seed", seed, kSeeds, "seed of every random number");
+    f("samples", samples, count_from(2, 1e7),
+      "samples per process and weight, half of them for each z; an even number");
+    f("steps", steps, count_from(1), "Euler steps");
   }
 
   static std::vector<FormerKey> former_keys() {
@@ -226,7 +227,7 @@ void run_process(const Options& o, const std::string& process, torch::Device dev
     result.guided.push_back(
         {weight, bench.judge(weight == kWeight ? samples.at("guided").to(device) : bench.guided_samples(weight))});
   write_safetensors(folder / "samples.safetensors", samples);
-  write_file_atomically(folder / "result.json", write_fields(result).dump(2) + "\n");
+  write_json_file(folder / "result.json", result_format(), write_fields(result));
 }
 
 /// What a process gave, and its samples under "conditional" and "guided".
@@ -237,9 +238,11 @@ struct ProcessOutcome {
 };
 
 ProcessOutcome read_outcome(const std::string& process, const fs::path& folder) {
-  ProcessOutcome out{process, {}, read_safetensors(folder / "samples.safetensors").tensors};
-  read_fields(parse_json(read_file(folder / "result.json", 1 << 24), "result.json"), out.result);
-  return out;
+  return of_step(folder, [&] {
+    ProcessOutcome out{process, {}, read_safetensors(folder / "samples.safetensors").tensors};
+    read_fields(read_json_file(folder / "result.json", result_format()), out.result);
+    return out;
+  });
 }
 
 void write_curves(const std::vector<ProcessOutcome>& outcomes, const fs::path& csv) {
@@ -284,10 +287,15 @@ void draw(const std::vector<ProcessOutcome>& outcomes, const fs::path& out) {
       .write_png(out / "figure-jensen.png");
 }
 
-json run(const json& settings, const fs::path& out, torch::Device device) {
+Options parsed(const json& settings) {
   Options o;
   read_fields(settings, o);
   require<UsageError>(o.samples % 2 == 0, "figure-jensen: samples must be even, got {}", o.samples);
+  return o;
+}
+
+json run(const json& settings, const fs::path& out, torch::Device device) {
+  const auto o = parsed(settings);
   Recipe recipe(out);
   json processes = json::object();
   std::vector<ProcessOutcome> outcomes;
@@ -338,7 +346,7 @@ LabRecipe figure_jensen() {
     o.samples = scale == Scale::smoke ? 2000 : scale == Scale::small ? 10000 : 50000;
     return write_fields(o);
   };
-  return {options, run, format};
+  return {options, [](const json& settings) { parsed(settings); }, run, format};
 }
 
 }  // namespace piddm

@@ -1,8 +1,8 @@
 #include "piddm/lab/figure_mog.h"
 
-#include "piddm/core/json_text.h"
 #include "piddm/core/table.h"
 #include "piddm/files/atomic_file.h"
+#include "piddm/files/json_file.h"
 #include "piddm/files/safetensors.h"
 #include "piddm/lab/distance.h"
 #include "piddm/lab/histogram.h"
@@ -33,11 +33,11 @@ struct Options {
 
   template <class V>
   void fields(V&& f) {
-    f("seed", seed, "seed of every random number");
-    f("samples", samples, at_least(2), "samples of each method");
-    f("steps", steps, at_least(1), "Euler steps of DPS and ECI");
-    f("pairs", pairs, at_least(1), "noise-data pairs");
-    f("train_steps", train_steps, at_least(1), "training steps of the student");
+    f("seed", seed, kSeeds, "seed of every random number");
+    f("samples", samples, count_from(2, 1e7), "samples of each method");
+    f("steps", steps, count_from(1), "Euler steps of DPS and ECI");
+    f("pairs", pairs, count_from(1, 1e7), "noise-data pairs");
+    f("train_steps", train_steps, count_from(1), "training steps of the student");
   }
 
   static std::vector<FormerKey> former_keys() {
@@ -117,12 +117,14 @@ class Mog {
       sample_rivals();
       sample_students(plain, physical);
       write_safetensors(folder / "samples.safetensors", samples_);
-      write_file_atomically(folder / "rows.json", rows_json().dump(2) + "\n");
+      write_json_file(folder / "rows.json", result_format(), {{"rows", rows_json()}});
     });
     rows_.clear();
-    for (const auto& entry : parse_json(read_file(step.folder / "rows.json", 1 << 24), "rows.json"))
-      read_fields(entry, rows_.emplace_back());
-    samples_ = read_safetensors(step.folder / "samples.safetensors").tensors;
+    of_step(step.folder, [&] {
+      for (const auto& entry : read_json_file(step.folder / "rows.json", result_format()).at("rows"))
+        read_fields(entry, rows_.emplace_back());
+      samples_ = read_safetensors(step.folder / "samples.safetensors").tensors;
+    });
     draw();
     const auto seed = o_.seed;
     return {{"rows", rows_json()},
@@ -282,9 +284,14 @@ class Mog {
   TensorMap samples_;
 };
 
-json run(const json& settings, const fs::path& out, torch::Device device) {
+Options parsed(const json& settings) {
   Options o;
   read_fields(settings, o);
+  return o;
+}
+
+json run(const json& settings, const fs::path& out, torch::Device device) {
+  const auto o = parsed(settings);
   return Mog(o, out, device).run();
 }
 
@@ -314,7 +321,7 @@ LabRecipe figure_mog() {
     o.train_steps = scale == Scale::smoke ? 2500 : scale == Scale::small ? 10000 : 25000;
     return write_fields(o);
   };
-  return {options, run, format};
+  return {options, [](const json& settings) { parsed(settings); }, run, format};
 }
 
 }  // namespace piddm

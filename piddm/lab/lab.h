@@ -21,7 +21,8 @@
 namespace piddm {
 
 struct LabRecipe {
-  std::function<json(Scale)> options;  ///< every setting at this scale, the seed among them
+  std::function<json(Scale)> options;              ///< every setting at this scale, the seed among them
+  std::function<void(const json& options)> check;  ///< a UsageError for what is unknown or out of bounds
   std::function<json(const json& options, const std::filesystem::path& out, torch::Device device)> run;  ///< the report
   std::function<std::string(const json& report)> format;  ///< tables for a terminal; Markdown that reads well as text
 };
@@ -33,5 +34,8 @@ inline constexpr std::array kLabKeys = {"experiment", "options", "seconds", "mac
 
 /// Runs a recipe in `out` and writes report.json and report.md there.
 json run_lab(const std::string& name, const json& options, const std::filesystem::path& out, torch::Device device);
+
+/// OUT/report.json.
+json read_lab_report(const std::filesystem::path& out);
 
 }  // namespace piddm

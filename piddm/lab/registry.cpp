@@ -1,6 +1,7 @@
 #include "piddm/core/device.h"
 #include "piddm/core/stopwatch.h"
 #include "piddm/files/atomic_file.h"
+#include "piddm/files/json_file.h"
 #include "piddm/lab/figure_jensen.h"
 #include "piddm/lab/figure_mog.h"
 #include "piddm/lab/lab.h"
@@ -23,13 +24,22 @@ const Registry<LabRecipe()>& lab_registry() {
   return registry;
 }
 
+namespace {
+
+/// Version 1 had neither format nor digest.
+const JsonFormat kReport{.name = "piddm-figure", .version = 2};
+
+}  // namespace
+
+json read_lab_report(const std::filesystem::path& out) { return read_json_file(out / "report.json", kReport); }
+
 json run_lab(const std::string& name, const json& options, const std::filesystem::path& out, torch::Device device) {
   const auto recipe = lab_registry().at(name)();
   const Stopwatch watch;
   json report = recipe.run(options, out, device);
   const auto& [experiment, settings, seconds, machine] = kLabKeys;
   report.update({{experiment, name}, {settings, options}, {seconds, watch.seconds()}, {machine, describe_machine()}});
-  write_file_atomically(out / "report.json", report.dump(2) + "\n");
+  write_json_file(out / "report.json", kReport, report);
   write_file_atomically(out / "report.md", recipe.format(report));
   return report;
 }

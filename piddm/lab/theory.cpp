@@ -2,10 +2,10 @@
 
 #include <cmath>
 
-#include "piddm/core/json_text.h"
 #include "piddm/core/table.h"
 #include "piddm/eval/metrics.h"
 #include "piddm/files/atomic_file.h"
+#include "piddm/files/json_file.h"
 #include "piddm/numerics/lbfgs.h"
 #include "piddm/plot/plot.h"
 #include "piddm/process/gaussian_mixture.h"
@@ -34,9 +34,9 @@ struct Options {
 
   template <class V>
   void fields(V&& f) {
-    f("seed", seed, "seed of every random number");
-    f("iterations", iterations, at_least(1), "gradient steps of the learned score");
-    f("pairs", pairs, at_least(2), "noise-data pairs; as many again check the formula");
+    f("seed", seed, kSeeds, "seed of every random number");
+    f("iterations", iterations, count_from(1), "gradient steps of the learned score");
+    f("pairs", pairs, count_from(2, 1e7), "noise-data pairs; as many again check the formula");
   }
 
   static std::vector<FormerKey> former_keys() {
@@ -306,16 +306,22 @@ void write_tables(const LearnedScores& scores, const fs::path& out) {
   write_file_atomically(out / "scores.csv", learning.csv());
 }
 
-json run(const json& settings, const fs::path& out, torch::Device) {
+Options parsed(const json& settings) {
   Options o;
   read_fields(settings, o);
+  return o;
+}
+
+json run(const json& settings, const fs::path& out, torch::Device) {
+  const auto o = parsed(settings);
   Recipe recipe(out);
   const auto step = recipe.step("theory", write_fields(o), {}, [&](const fs::path& folder) {
     const TheoryResult result{
         learn_scores(o), guide_scores(o), {distil(o, learned_teacher(o)), distil(o, mixture_teacher(o))}};
-    write_file_atomically(folder / "result.json", write_fields(result).dump(2) + "\n");
+    write_json_file(folder / "result.json", result_format(), write_fields(result));
   });
-  const auto report = parse_json(read_file(step.folder / "result.json", 1 << 24), "result.json");
+  const auto report =
+      of_step(step.folder, [&] { return read_json_file(step.folder / "result.json", result_format()); });
   TheoryResult result;
   read_fields(report, result);
   write_tables(result.scores, out);
@@ -369,7 +375,7 @@ LabRecipe theory() {
     o.pairs = scale == Scale::smoke ? 20000 : scale == Scale::small ? 100000 : 1000000;
     return write_fields(o);
   };
-  return {options, run, format};
+  return {options, [](const json& settings) { parsed(settings); }, run, format};
 }
 
 }  // namespace piddm

@@ -25,9 +25,9 @@ struct Options {
 
   template <class V>
   void fields(V&& f) {
-    f("seed", seed, at_least(0), "the first seed");
-    f("seeds", seeds, at_least(1), "trainings of each kind, with seeds one after another");
-    f("windows", windows, at_least(1), "points of a curve: means over equal windows of iterations");
+    f("seed", seed, kSeeds, "the first seed");
+    f("seeds", seeds, count_from(1), "trainings of each kind, with seeds one after another");
+    f("windows", windows, count_from(1), "points of a curve: means over equal windows of iterations");
     f("experiment", experiment, "data, network and training of both; pidm is the residual term of the second kind");
   }
 
@@ -169,12 +169,18 @@ class TrainingGap {
   torch::Device device_;
 };
 
-json run(const json& settings, const fs::path& out, torch::Device device) {
+Options parsed(const json& settings) {
   Options o;
   read_fields(settings, o);
+  o.experiment = parse_experiment(write_fields(o.experiment));
   require<UsageError>(
       o.experiment.train.steps / o.experiment.train.log_every >= o.windows,
       "figure-training-gap: {} windows need as many recorded iterations; lower experiment.train.log_every", o.windows);
+  return o;
+}
+
+json run(const json& settings, const fs::path& out, torch::Device device) {
+  const auto o = parsed(settings);
   return TrainingGap(o, out, device).run();
 }
 
@@ -205,7 +211,7 @@ LabRecipe figure_training_gap() {
     if (scale == Scale::small) o.experiment.train.steps = 1500;
     return write_fields(o);
   };
-  return {options, run, format};
+  return {options, [](const json& settings) { parsed(settings); }, run, format};
 }
 
 }  // namespace piddm

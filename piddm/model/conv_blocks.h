@@ -68,16 +68,17 @@ struct ConvOptions {
  protected:
   template <class V>
   void first_fields(V&& f, const char* blocks_meaning) {
-    f("channels", channels, at_least(1), "field channels in and out");
-    f("width", width, at_least(1), "hidden channels of the finest level");
-    f("multipliers", multipliers, at_least(1), "hidden channels of each level over width, finest first");
-    f("blocks", blocks, at_least(1), blocks_meaning);
+    f("channels", channels, between(1, kMaxChannels), "field channels in and out");
+    f("width", width, between(1, kMaxWidth), "hidden channels of the finest level");
+    f("multipliers", multipliers, between(1, kMaxMultiplier), "hidden channels of each level over width, finest first");
+    f("blocks", blocks, between(1, kMaxLayers), blocks_meaning);
   }
   template <class V>
   void last_fields(V&& f) {
-    f("groups", groups, at_least(1), "groups of the normalisation");
-    f("time_features", time_features, "sinusoidal features of t");
-    f("modes", modes, "Fourier modes of the latent that a band-limited student keeps; no effect on the network");
+    f("groups", groups, between(1, kMaxWidth), "groups of the normalisation");
+    f("time_features", time_features, between(4, kMaxTimeFeatures), "sinusoidal features of t");
+    f("modes", modes, between(2, kMaxModes),
+      "Fourier modes of the latent that a band-limited student keeps; no effect on the network");
   }
 };
 

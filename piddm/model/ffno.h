@@ -36,14 +36,14 @@ struct FfnoOptions {
 
   template <class V>
   void fields(V&& f) {
-    f("channels", channels, at_least(1), "field channels in and out");
-    f("modes", modes, "Fourier modes kept along x and y; 32 means -16..16");
-    f("width", width, at_least(1), "hidden channels");
-    f("layers", layers, at_least(1), "factorised layers");
-    f("hidden", hidden, at_least(1), "hidden channels of the MLP of a layer");
-    f("lifting", lifting, at_least(1), "hidden channels of the lifting MLP");
-    f("projection", projection, at_least(1), "hidden channels of the projection MLP");
-    f("time_features", time_features, "sinusoidal features of t");
+    f("channels", channels, between(1, kMaxChannels), "field channels in and out");
+    f("modes", modes, between(2, kMaxModes), "Fourier modes kept along x and y; 32 means -16..16");
+    f("width", width, between(1, kMaxWidth), "hidden channels");
+    f("layers", layers, between(1, kMaxLayers), "factorised layers");
+    f("hidden", hidden, between(1, kMaxWidth), "hidden channels of the MLP of a layer");
+    f("lifting", lifting, between(1, kMaxWidth), "hidden channels of the lifting MLP");
+    f("projection", projection, between(1, kMaxWidth), "hidden channels of the projection MLP");
+    f("time_features", time_features, between(4, kMaxTimeFeatures), "sinusoidal features of t");
     f("fused", fused, "float32 on the CPU: fused MLPs, which have first derivatives only");
   }
 };

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "piddm/model/inputs.h"
-#include "piddm/model/parameters.h"
 #include "piddm/ops/pointwise_mlp.h"
 
 namespace piddm {

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "piddm/model/network.h"
+#include "piddm/model/parameters.h"
 #include "piddm/ops/fused_fno.h"
 #include "piddm/ops/spectral_layer.h"
 
@@ -40,13 +41,13 @@ struct FnoOptions {
 
   template <class V>
   void fields(V&& f) {
-    f("channels", channels, at_least(1), "field channels in and out");
-    f("modes", modes, "Fourier modes kept along x and y; 32 means -16..15 and 0..16");
-    f("width", width, at_least(1), "hidden channels");
-    f("layers", layers, at_least(1), "spectral layers");
-    f("lifting", lifting, at_least(1), "hidden channels of the lifting MLP");
-    f("projection", projection, at_least(1), "hidden channels of the projection MLP");
-    f("time_features", time_features, "sinusoidal features of t");
+    f("channels", channels, between(1, kMaxChannels), "field channels in and out");
+    f("modes", modes, between(2, kMaxModes), "Fourier modes kept along x and y; 32 means -16..15 and 0..16");
+    f("width", width, between(1, kMaxWidth), "hidden channels");
+    f("layers", layers, between(1, kMaxLayers), "spectral layers");
+    f("lifting", lifting, between(1, kMaxWidth), "hidden channels of the lifting MLP");
+    f("projection", projection, between(1, kMaxWidth), "hidden channels of the projection MLP");
+    f("time_features", time_features, between(4, kMaxTimeFeatures), "sinusoidal features of t");
     f("spectral", spectral,
       "form of the spectral layer: fused (fastest; sizes it does not take run as gemm), gemm (truncated DFT) or fft");
     f("recompute", recompute, "on a GPU keep every other layer only and compute the rest again in the backward pass");

@@ -10,9 +10,11 @@ namespace piddm {
 Mlp::Mlp(const MlpOptions& o, uint64_t seed) : options_(o) {
   check_bounds(o, "model");
   const int64_t entries = o.channels * o.points;
+  ParameterCount count;
   for (int64_t i = 0; i <= o.layers; ++i) {
     const int64_t in = i == 0 ? entries + (o.time ? 1 : 0) : o.width;
     const int64_t out = i == o.layers ? entries : o.width;
+    count.add({out, in + 1});
     const auto draw = (2 * uniform(seed, Stream::parameters, i, 1, {out * (in + 1)}).flatten() - 1) / std::sqrt(in);
     // copies: the references that register_parameter returns end with the next one
     const Tensor weight =

@@ -4,6 +4,7 @@
 // belongs to one grid.
 
 #include "piddm/model/network.h"
+#include "piddm/model/parameters.h"
 
 namespace piddm {
 
@@ -15,10 +16,10 @@ struct MlpOptions {
   bool time = true;
   template <class V>
   void fields(V&& f) {
-    f("channels", channels, at_least(1), "field channels in and out");
-    f("points", points, at_least(1), "points of the grid, H W");
-    f("width", width, at_least(1), "units of a hidden layer");
-    f("layers", layers, at_least(1), "hidden layers");
+    f("channels", channels, between(1, kMaxChannels), "field channels in and out");
+    f("points", points, between(1, kMaxPoints), "points of the grid, H W");
+    f("width", width, between(1, kMaxWidth), "units of a hidden layer");
+    f("layers", layers, between(1, kMaxLayers), "hidden layers");
     f("time", time, "whether t is an input");
   }
 };

@@ -1,9 +1,12 @@
 #include "piddm/model/model.h"
 
-#include "piddm/core/json_text.h"
+#include "piddm/core/available_memory.h"
 #include "piddm/files/atomic_file.h"
+#include "piddm/files/json_file.h"
+#include "piddm/files/pinned_folder.h"
 #include "piddm/files/safetensors.h"
 #include "piddm/files/sha256.h"
+#include "piddm/model/parameters.h"
 #include "piddm/model/weights.h"
 
 namespace piddm {
@@ -12,13 +15,19 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int64_t kFormatVersion = 1;
-constexpr size_t kMaxConfigBytes = 4 << 20;
+constexpr int64_t kMaxLatentGrid = 1024;
+
+/// Version 1 had no digest.
+const JsonFormat& config_format() {
+  static const JsonFormat format{.name = "piddm-model",
+                                 .version = 2,
+                                 .max_bytes = 4 << 20,
+                                 .remedy = "copy the model again from where it came, or train it again"};
+  return format;
+}
 
 json config_of(const Model& model) {
-  json config = {{"format", "piddm-model"},
-                 {"version", kFormatVersion},
-                 {"kind", enum_names(model.kind).at(static_cast<size_t>(model.kind))},
+  json config = {{"kind", enum_names(model.kind).at(static_cast<size_t>(model.kind))},
                  {"pde", write_fields(model.pde->options())},
                  {"process", model.process->name()},
                  {"network", {{"type", model.network->type()}, {"options", model.network->options_json()}}},
@@ -47,9 +56,6 @@ Training recalled_training(ModelKind kind, const json& provenance) {
 }
 
 Model from_config(const json& config) {
-  require<DataError>(config.at("format") == "piddm-model", "not a model of ours");
-  require<DataError>(config.at("version") == kFormatVersion, "version {} is not supported (only {})",
-                     config.at("version").dump(), kFormatVersion);
   Model model;
   detail::read_value(config.at("kind"), model.kind, "kind");
   PdeOptions pde;
@@ -64,11 +70,44 @@ Model from_config(const json& config) {
       make_network(config.at("network").at("type").get<std::string>(), config.at("network").at("options"), 0);
   if (model.kind == ModelKind::student) read_fields(config.at("heads"), model.heads, "heads");
   model.latent_grid = config.value("latent_grid", int64_t{0});
+  require<DataError>(model.latent_grid >= 0 && model.latent_grid <= kMaxLatentGrid,
+                     "latent_grid: must be at least 0 and at most {}, got {}", kMaxLatentGrid, model.latent_grid);
   model.provenance = config.value("provenance", json::object());
+  require<DataError>(model.provenance.is_object(), "provenance: expected a table");
   if (const auto training = config.find("training"); training != config.end())
     read_fields(*training, model.training, "training");
   else
     model.training = recalled_training(model.kind, model.provenance);
+  return model;
+}
+
+/// The model of a config, whose network has room for at most `numbers` parameters.
+Model checked_config(const json& config, const std::string& origin, int64_t numbers) {
+  const ParameterLimit limit(numbers);
+  try {
+    return understood(origin, "the config of a model", [&] { return from_config(config); });
+  } catch (const DataError& error) {
+    const std::string text = error.what();
+    throw DataError("{}{}", text.starts_with(origin) ? "" : origin + ": ", text);
+  } catch (const c10::Error& error) {
+    throw DataError("{}: {}", origin, error.what_without_backtrace());
+  } catch (const std::exception& error) {
+    throw DataError("{}: {}", origin, error.what());
+  }
+}
+
+Model read_model(const fs::path& folder) {
+  const auto weights = folder / "model.safetensors";
+  const auto config = read_json_file(folder / "config.json", config_format());
+  const auto tensors = read_safetensors(weights).tensors;
+  int64_t numbers = 0;
+  for (const auto& [name, x] : tensors) numbers += x.numel();
+  // twice: what is missing or of another shape is named by load_weights
+  auto model = checked_config(config, (folder / "config.json").string(), 2 * numbers);
+  load_weights(*model.network, tensors, weights.string());
+  require<DataError>(!config.contains("weights_sha256") || config["weights_sha256"] == sha256_file(weights),
+                     "{}: damaged (its SHA-256 differs from the one in config.json): {}", weights.string(),
+                     config_format().remedy);
   return model;
 }
 
@@ -93,28 +132,23 @@ int64_t Model::bytes_per_sample(bool gradient) const {
   return network->bytes_per_sample(pde->num_channels(), pde->grid(), gradient);
 }
 
+void require_batch(const std::string& option, int64_t batch, const Model& model, bool gradient, int64_t extra_bytes) {
+  require_memory(option, batch, (model.bytes_per_sample(gradient) + extra_bytes) / 4, model.device());
+}
+
 void save_model(const fs::path& folder, const Model& model) {
   AtomicFolder out(folder);
-  write_safetensors(out.path() / "model.safetensors", weights_of(*model.network), {{"format", "piddm-model"}});
+  write_safetensors(out.path() / "model.safetensors", weights_of(*model.network), {{"format", "piddm-model"}},
+                    SafetensorsDigest::elsewhere);
   auto config = config_of(model);
   config["weights_sha256"] = sha256_file(out.path() / "model.safetensors");
-  write_file_atomically(out.path() / "config.json", config.dump(2) + "\n");
+  write_json_file(out.path() / "config.json", config_format(), config);
   out.commit();
 }
 
 Model load_model(const fs::path& path, torch::Device device) {
   const auto folder = model_folder(path);
-  const auto config = parse_json(read_file(folder / "config.json", kMaxConfigBytes), (folder / "config.json").string());
-  Model model;
-  try {
-    model = from_config(config);
-  } catch (const std::exception& error) {
-    throw DataError("{}: {}", (folder / "config.json").string(), error.what());
-  }
-  const auto weights = folder / "model.safetensors";
-  load_weights(*model.network, read_safetensors(weights).tensors, weights.string());
-  require<DataError>(!config.contains("weights_sha256") || config["weights_sha256"] == sha256_file(weights),
-                     "{}: damaged (its SHA-256 differs from the one in config.json)", weights.string());
+  auto model = read_one_generation(folder, [&] { return read_model(folder); });
   model.network->to(device);
   return model;
 }

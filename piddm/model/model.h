@@ -2,7 +2,7 @@
 // A trained model: network, process, normaliser and PDE together, and its folder on disk.
 //
 //   MODEL/config.json        everything but the weights: kind, pde, process, network, heads, normaliser, training,
-//                            provenance; SHA-256 of the weights
+//                            provenance; SHA-256 of the weights; a document of files/json_file.h
 //   MODEL/model.safetensors  the weights, float32, complex ones as real pairs
 //
 // A run folder holds its finished model under RUN/model; load_model takes either.
@@ -84,7 +84,16 @@ struct Model {
   int64_t bytes_per_sample(bool gradient) const;
 };
 
+/// A ResourceError where a batch, the value of `option`, cannot fit into memory. It is there for slips of the pen: a
+/// sample counts as a quarter of bytes_per_sample and `extra_bytes`, which the leanest forms of the networks get by
+/// with.
+void require_batch(const std::string& option, int64_t batch, const Model& model, bool gradient,
+                   int64_t extra_bytes = 0);
+
 void save_model(const std::filesystem::path& folder, const Model& model);
+
+/// A model that another process replaces meanwhile is read whole, the old one or the new one. No network is built that
+/// is more than twice as large as the weights there are.
 Model load_model(const std::filesystem::path& path, torch::Device device = torch::kCPU);
 
 /// The same model with a network of its own (weights copied).

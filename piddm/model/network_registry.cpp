@@ -57,6 +57,10 @@ NetworkPtr network_from(const json& table, int64_t channels, uint64_t seed) {
     detail::read_value(*given, type, "model.type");
     options.erase(given);
   }
+  if (const auto given = options.find("channels"); given != options.end()) {
+    int64_t unused = 0;  // the PDE's are taken; a stored table may have those of another
+    detail::read_value(*given, unused, "model.channels");
+  }
   options["channels"] = channels;
   return make_network(type, options, seed);
 }

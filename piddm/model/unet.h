@@ -27,8 +27,8 @@ struct UnetOptions : ConvOptions {
   template <class V>
   void fields(V&& f) {
     first_fields(f, "residual blocks of a level on the way down; one more on the way up");
-    f("attention", attention, at_least(0), "coarsest levels with self-attention");
-    f("head_width", head_width, at_least(1), "channels of an attention head");
+    f("attention", attention, between(0, kMaxLayers), "coarsest levels with self-attention");
+    f("head_width", head_width, between(1, kMaxWidth), "channels of an attention head");
     last_fields(f);
   }
 };

@@ -69,6 +69,8 @@ struct Decoded {
   Tensor clamped;     ///< [B] int64, as in Admissible
 };
 
+constexpr int64_t kSmallestGrid = 16, kLargestGrid = 1024;
+
 struct PdeOptions {
   std::string name = "darcy";
   int64_t grid = 128;
@@ -76,7 +78,7 @@ struct PdeOptions {
   template <class V>
   void fields(V&& f) {
     f("name", name, "which PDE; see `piddm list pdes`");
-    f("grid", grid, between(16, 1024), "points per side");
+    f("grid", grid, between(kSmallestGrid, kLargestGrid), "points per side");
     f("parameters", parameters, "constants of the equation that differ from the PDE's defaults, e.g. {k = 2.0}");
   }
 };

@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "piddm/core/device.h"
+#include "piddm/core/input_file.h"
 #include "piddm/core/interrupt.h"
-#include "piddm/core/json_text.h"
 #include "piddm/core/log.h"
 #include "piddm/core/stopwatch.h"
-#include "piddm/files/atomic_file.h"
+#include "piddm/files/json_file.h"
 #include "piddm/files/sha256.h"
 
 namespace piddm {
@@ -22,6 +22,12 @@ namespace {
 constexpr const char* kLocks = ".locks";  // a file for every step, so that a folder can be renamed while others wait
 constexpr auto kPatience = std::chrono::milliseconds(200);
 
+/// Version 1 had neither format nor digest.
+const JsonFormat& step_format() {
+  static const JsonFormat format{.name = "piddm-step", .version = 2, .max_bytes = size_t{1} << 20, .remedy = ""};
+  return format;
+}
+
 void make_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
@@ -29,6 +35,11 @@ void make_folder(const fs::path& folder) {
 }
 
 }  // namespace
+
+const JsonFormat& result_format() {
+  static const JsonFormat format{.name = "piddm-result", .version = 2, .remedy = ""};
+  return format;
+}
 
 Recipe::Recipe(fs::path root, Mode mode) : root_(std::move(root)), mode_(mode) {
   if (running()) make_folder(root_ / "steps"), make_folder(root_ / kLocks);
@@ -51,9 +62,10 @@ StepResult Recipe::step(const std::string& name, const json& settings, const std
   make_folder(unfinished);
   const Stopwatch watch;
   work(unfinished);
+  identity.erase("version");  // that of the program is part of the machine
   identity["seconds"] = watch.seconds();
   identity["machine"] = machine;
-  write_file_atomically(unfinished / "step.json", identity.dump(2) + "\n");
+  write_json_file(unfinished / "step.json", step_format(), identity);
   std::error_code error;
   fs::remove_all(done, error);  // what is there without a step.json is not whole
   fs::rename(unfinished, done, error);
@@ -65,8 +77,9 @@ void Recipe::add_to_plan(const std::string& name, const StepResult& step, const 
   if (std::any_of(plan_.begin(), plan_.end(), [&](const auto& planned) { return planned.key == step.key; })) return;
   double seconds = 0;
   if (step.done)
-    seconds = parse_json(read_file(step.folder / "step.json", 1 << 20), (step.folder / "step.json").string())
-                  .value("seconds", 0.0);
+    seconds = of_step(step.folder, [&] {
+      return read_json_file(step.folder / "step.json", step_format()).at("seconds").get<double>();
+    });
   else if (expected)
     seconds = expected();
   plan_.push_back({name, step.key, step.done, seconds});

@@ -15,6 +15,7 @@
 
 #include "piddm/core/fields.h"
 #include "piddm/files/file_lock.h"
+#include "piddm/files/json_file.h"
 
 namespace piddm {
 
@@ -32,6 +33,30 @@ struct PlannedStep {
   bool done;
   double seconds;  ///< it took, or is expected to take
 };
+
+/// read(), which reads files of the step in `folder`; where one of them is damaged the message says what to do about
+/// it.
+template <class F>
+auto of_step(const std::filesystem::path& folder, F&& read) {
+  const auto damaged = [&](const std::string& what) {
+    return DataError("{}; remove the folder {} to make it again", what, folder.string());
+  };
+  try {
+    return std::forward<F>(read)();
+  } catch (const DataError& error) {
+    throw damaged(error.what());
+  } catch (const UsageError& error) {  // of read_fields
+    throw damaged(fmt::format("{}: damaged: {}", folder.string(), error.what()));
+  } catch (const nlohmann::json::exception& error) {
+    throw damaged(fmt::format("{}: damaged: {}", folder.string(), plain_message(error)));
+  } catch (const std::out_of_range&) {
+    throw damaged(fmt::format("{}: damaged: an array is missing", folder.string()));
+  }
+}
+
+/// What a step computed, as JSON: numbers of a table's row, of a floor, of a figure. Version 1 had neither format nor
+/// digest.
+const JsonFormat& result_format();
 
 class Recipe {
  public:

@@ -2,12 +2,10 @@
 
 #include "piddm/core/config.h"
 #include "piddm/core/device.h"
-#include "piddm/core/json_text.h"
 #include "piddm/data/generate.h"
 #include "piddm/eval/feature_metric.h"
 #include "piddm/eval/metric_registry.h"
 #include "piddm/eval/poseidon/poseidon.h"
-#include "piddm/files/atomic_file.h"
 #include "piddm/files/safetensors.h"
 #include "piddm/files/sha256.h"
 #include "piddm/model/grid_transfer.h"
@@ -41,19 +39,12 @@ json teacher_settings(const Experiment& experiment) {
   return settings;
 }
 
-/// What `read` makes of a file of the step; where it is damaged, what to do about it.
-template <class F>
-auto intact(const fs::path& folder, F&& read) {
-  try {
-    return std::forward<F>(read)();
-  } catch (const DataError& error) {
-    throw DataError("{}; remove the folder {} to make it again", error.what(), folder.string());
-  }
+Dataset data_of(const StepResult& step) {
+  return of_step(step.folder, [&] { return load_dataset(step.folder / "data.npz"); });
 }
 
-json read_step(const StepResult& step, const std::string& file) {
-  return intact(step.folder,
-                [&] { return parse_json(read_file(step.folder / file, 64 << 20), (step.folder / file).string()); });
+Tensor mean_of(const StepResult& step) {
+  return of_step(step.folder, [&] { return read_safetensors(step.folder / "mean.safetensors").tensors.at("mean"); });
 }
 
 std::string weights_file(const fs::path& model) {
@@ -116,9 +107,7 @@ Workbench::Trained Workbench::teacher_step(const Experiment& asked, bool pidm) {
   const auto data = training_data_step(experiment);
   const auto step =
       recipe_.step((pidm ? "PIDM teacher " : "teacher ") + experiment.pde.name, settings, {data},
-                   [&](const fs::path& folder) {
-                     train_teacher(experiment, load_dataset(data.folder / "data.npz"), folder, device_, true);
-                   },
+                   [&](const fs::path& folder) { train_teacher(experiment, data_of(data), folder, device_, true); },
                    [&] { return expected_training_seconds(experiment, pidm, device_); });
   return {step, step.folder};
 }
@@ -163,7 +152,7 @@ const Model& Workbench::load(const Trained& trained) {
   const auto key = trained.folder.string();
   if (!models_.contains(key)) {
     if (models_.size() >= kModelsInMemory) models_.clear();
-    models_[key] = intact(trained.step.folder, [&] { return load_model(trained.folder, device_); });
+    models_[key] = of_step(trained.step.folder, [&] { return load_model(trained.folder, device_); });
   }
   return models_.at(key);
 }
@@ -190,11 +179,9 @@ const Judge& Workbench::judge_of(const Entry& entry) {
   if (judge) return *judge;
   const auto pde = make_pde(as.pde);
   as.pde.parameters = experiment.pde.parameters;
-  const auto truth = load_dataset(held_out_step(as).folder / "data.npz").fields;
+  const auto truth = data_of(held_out_step(as)).fields;
   const bool own_grid = as.pde.grid == experiment.pde.grid;
-  const auto mean =
-      own_grid ? read_safetensors(training_data_step(experiment).folder / "mean.safetensors").tensors.at("mean")
-               : truth.to(torch::kFloat64).mean(0);
+  const auto mean = own_grid ? mean_of(training_data_step(experiment)) : truth.to(torch::kFloat64).mean(0);
   const auto& teacher = load(yardstick(experiment));
   const auto device = options_.device == "models" ? device_ : resolve_device(options_.device);
   judge = std::make_unique<Judge>(pde, teacher.normalizer, truth, mean, device, options_.solved);
@@ -263,7 +250,7 @@ void Workbench::compute(const Entry& entry, const Trained& trained, const fs::pa
   if (model.training.seconds > 0) metrics[metric::kTrainingSeconds] = model.training.seconds;
   for (auto& [name, x] : kept) x = x.narrow(0, 0, std::min(kKept, x.size(0))).contiguous();
   write_safetensors(folder / "kept.safetensors", kept);
-  write_file_atomically(folder / "metrics.json", metrics.dump(2) + "\n");
+  write_json_file(folder / "metrics.json", result_format(), metrics);
 }
 
 std::optional<Result> Workbench::result(const Entry& entry) {
@@ -271,7 +258,9 @@ std::optional<Result> Workbench::result(const Entry& entry) {
   if (!reason.empty()) return Result{.refused = reason};
   try {
     const auto step = entry_step(entry);
-    return step.done ? std::optional(result_from(read_step(step, "metrics.json"))) : std::nullopt;
+    if (!step.done) return std::nullopt;
+    return of_step(step.folder,
+                   [&] { return result_from(read_json_file(step.folder / "metrics.json", result_format())); });
   } catch (const NumericsError& error) {
     return Result{.failed = error.what()};
   }
@@ -281,7 +270,7 @@ TensorMap Workbench::fields(const Entry& entry) {
   const auto found = result(entry);
   if (!found || !found->done()) return {};
   const auto folder = entry_step(entry).folder;
-  return intact(folder, [&] { return read_safetensors(folder / "kept.safetensors").tensors; });
+  return of_step(folder, [&] { return read_safetensors(folder / "kept.safetensors").tensors; });
 }
 
 Scores Workbench::floor(const Experiment& experiment, int64_t n) {
@@ -290,14 +279,16 @@ Scores Workbench::floor(const Experiment& experiment, int64_t n) {
   const auto step =
       recipe_.step("floor " + experiment.pde.name, settings, judge_inputs(experiment), [&](const fs::path& folder) {
         const json floor = judge_of({.labels = {}, .experiment = experiment}).floor(n, seed);
-        write_file_atomically(folder / "metrics.json", floor.dump(2) + "\n");
+        write_json_file(folder / "metrics.json", result_format(), floor);
       });
-  return step.done ? read_step(step, "metrics.json").get<Scores>() : Scores();
+  if (!step.done) return {};
+  return of_step(step.folder,
+                 [&] { return read_json_file(step.folder / "metrics.json", result_format()).get<Scores>(); });
 }
 
 Tensor Workbench::held_out(const Experiment& experiment) {
   const auto step = held_out_step(experiment);
-  return step.done ? load_dataset(step.folder / "data.npz").fields : Tensor();
+  return step.done ? data_of(step).fields : Tensor();
 }
 
 }  // namespace piddm

@@ -30,9 +30,9 @@ struct WorkbenchOptions {
 
   template <class V>
   void fields(V&& f) {
-    f("held_out", held_out, at_least(4), "true samples everything is judged against");
-    f("solved", solved, at_least(1), "samples compared with the solution of their own coefficients");
-    f("resamples", resamples, at_least(0), "bootstrap resamples behind the intervals; 0: none");
+    f("held_out", held_out, count_from(4, 1e6), "true samples everything is judged against");
+    f("solved", solved, count_from(1, 1e6), "samples compared with the solution of their own coefficients");
+    f("resamples", resamples, count_from(0, 1e6), "bootstrap resamples behind the intervals; 0: none");
     f("poseidon", poseidon, "folder of a Poseidon checkpoint, for FPD; empty: the stand-in frechet_teacher alone");
     f("device", device,
       "where samples are judged: models (where those are), or cpu, if the GPU has no memory to spare");

@@ -20,7 +20,7 @@ void require_kind(const Model& model, ModelKind kind, const std::string& method)
 BatchedMethod::BatchedMethod(std::string name, const Model& model, std::optional<ModelKind> kind, int64_t batch)
     : model_(model), name_(std::move(name)), batch_(batch) {
   if (kind) require_kind(model, *kind, name_);
-  require<UsageError>(batch >= 0, "method.batch: must not be negative, got {}", batch);
+  require<UsageError>(batch >= 0, "batch: must not be negative, got {}", batch);
   for (auto& parameter : model_.network->parameters()) parameter.set_requires_grad(false);
 }
 
@@ -34,25 +34,59 @@ Samples BatchedMethod::solve(const Observation& observation, uint64_t seed) {
   return run(Stream::tasks, 0, known.mask.size(0), seed, known);
 }
 
+/// The work since it was made.
+class BatchedMethod::Meter {
+ public:
+  explicit Meter(BatchedMethod& method) : method_(method), network_(*method.model_.network) {
+    method.uncounted_ = method.recomputed_ = method.unmetered_ = 0;
+  }
+
+  Samples samples(const Tensor& z) const {
+    const auto x = method_.to_physical(z).to(torch::kCPU);
+    const auto spent = network_.spent();
+    const auto n = static_cast<double>(x.size(0));
+    const auto each = [&](int64_t count) { return static_cast<double>(count) / n; };
+    return {x, each(spent.forward + method_.unmetered_ - method_.uncounted_ - method_.recomputed_),
+            each(spent.backward), watch_.seconds() / n, each(method_.recomputed_)};
+  }
+
+ private:
+  BatchedMethod& method_;
+  WorkMeter network_;
+  Stopwatch watch_;
+};
+
+void BatchedMethod::generate(int64_t first, int64_t n, uint64_t seed, const std::function<void(Samples&)>& sink) {
+  std::optional<Meter> meter(*this);
+  each_batch(Stream::latents, first, n, seed, {}, [&](const Tensor& z) {
+    auto samples = meter->samples(z);
+    sink(samples);
+    meter.emplace(*this);
+  });
+}
+
 Samples BatchedMethod::run(Stream stream, int64_t first, int64_t n, uint64_t seed, const Target& known) {
+  const Meter meter(*this);
+  std::vector<Tensor> parts;
+  each_batch(stream, first, n, seed, known, [&](const Tensor& z) { parts.push_back(z); });
+  return meter.samples(torch::cat(parts));
+}
+
+void BatchedMethod::each_batch(Stream stream, int64_t first, int64_t n, uint64_t seed, const Target& known,
+                               const std::function<void(const Tensor& z)>& sink) {
   const bool observed = !known.empty();
   const int64_t latents = choose_batch(batch_, model_, uses_gradient(observed), extra_bytes());
   const int64_t size = std::max<int64_t>(latents / latents_per_sample(observed), 1);
-  const WorkMeter meter(*model_.network);
-  const Stopwatch watch;
-  uncounted_ = recomputed_ = unmetered_ = 0;
+  if (batch_ > 0 || latents_per_sample(observed) > 1)
+    require_batch(batch_ > 0 ? "batch" : "starts", std::min(size, n) * latents_per_sample(observed), model_,
+                  uses_gradient(observed), extra_bytes());
   progress_ = std::make_unique<Progress>(name_, (n + size - 1) / size * steps(observed));
-  std::vector<Tensor> parts;
   for (int64_t at = 0; at < n; at += size) {
     const int64_t count = std::min(size, n - at);
-    parts.push_back(sample({seed, stream, first + at, count, known.narrow(at, count)}).detach());
+    throw_if_interrupted("sampling");
+    sink(sample({seed, stream, first + at, count, known.narrow(at, count)}).detach());
   }
   progress_.reset();
-  const auto x = to_physical(torch::cat(parts)).to(torch::kCPU);
-  const auto spent = meter.spent();
-  const auto each = [&](int64_t count) { return static_cast<double>(count) / static_cast<double>(n); };
-  return {x, each(spent.forward + unmetered_ - uncounted_ - recomputed_), each(spent.backward),
-          watch.seconds() / static_cast<double>(n), each(recomputed_)};
 }
 
 Tensor BatchedMethod::noise(const Batch& batch, int64_t draw) const {

@@ -22,6 +22,7 @@ class BatchedMethod : public Method {
  public:
   std::string name() const final { return name_; }
   Samples generate(int64_t first, int64_t n, uint64_t seed) final;
+  void generate(int64_t first, int64_t n, uint64_t seed, const std::function<void(Samples&)>& sink) final;
   Samples solve(const Observation& observation, uint64_t seed) final;
 
  protected:
@@ -62,7 +63,11 @@ class BatchedMethod : public Method {
   int64_t unmetered_ = 0;   ///< evaluations that the network did not count
 
  private:
+  class Meter;
+
   Samples run(Stream stream, int64_t first, int64_t n, uint64_t seed, const Target& known);
+  void each_batch(Stream stream, int64_t first, int64_t n, uint64_t seed, const Target& known,
+                  const std::function<void(const Tensor& z)>& sink);
 
   std::string name_;
   int64_t batch_;
@@ -72,7 +77,7 @@ class BatchedMethod : public Method {
 /// Options of which no number is out of its bounds; else a UsageError.
 template <class Options>
 const Options& in_bounds(const Options& options) {
-  check_bounds(options, "method");
+  check_bounds(options);
   return options;
 }
 

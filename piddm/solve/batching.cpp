@@ -1,8 +1,8 @@
 #include "piddm/solve/batching.h"
 
-#include <unistd.h>
-
 #include <algorithm>
+
+#include "piddm/core/available_memory.h"
 
 namespace piddm {
 
@@ -14,7 +14,7 @@ constexpr int64_t kLargestBatch = 64, kGpuBudget = int64_t{8} << 30;
 
 int64_t memory_budget(torch::Device device) {
   if (device.is_cuda()) return kGpuBudget;
-  return static_cast<int64_t>(sysconf(_SC_AVPHYS_PAGES)) * sysconf(_SC_PAGESIZE) / 4;
+  return available_memory(device) / 4;
 }
 
 int64_t choose_batch(int64_t asked, const Model& model, bool gradient, int64_t extra_bytes) {

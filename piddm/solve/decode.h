@@ -24,4 +24,14 @@ struct DecodeSummary {
 /// Replaces the samples by their exact decodes (float64) and adds the time it took.
 DecodeSummary decode_samples(Samples& samples, const Pde& pde);
 
+/// Decodes of samples that come piece by piece; the summary does not depend on the pieces.
+class DecodeTotal {
+ public:
+  void decode(Samples& samples, const Pde& pde);
+  DecodeSummary summary() const;
+
+ private:
+  std::vector<Tensor> iterations_, moved_, clamped_;  ///< one number per sample
+};
+
 }  // namespace piddm

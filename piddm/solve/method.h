@@ -29,6 +29,9 @@ class Method {
   /// Samples number first..first+n-1 of the stream that belongs to `seed`.
   virtual Samples generate(int64_t first, int64_t n, uint64_t seed) = 0;
 
+  /// The same, handed over as they are made, a batch at a time: memory for one batch, however many there are.
+  virtual void generate(int64_t first, int64_t n, uint64_t seed, const std::function<void(Samples&)>& sink) = 0;
+
   /// Completes each observed sample.
   virtual Samples solve(const Observation& observation, uint64_t seed) = 0;
 };

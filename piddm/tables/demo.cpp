@@ -6,6 +6,7 @@
 #include "piddm/data/generate.h"
 #include "piddm/eval/metric_registry.h"
 #include "piddm/files/atomic_file.h"
+#include "piddm/files/json_file.h"
 #include "piddm/plot/plot.h"
 #include "piddm/tables/entries.h"
 #include "piddm/tables/field_panels.h"
@@ -190,6 +191,8 @@ std::string demo_preset(const std::string& pde) {
 
 DemoReport run_demo(const DemoOptions& options, const fs::path& out, torch::Device device) {
   const auto& experiment = options.experiment;
+  parse_experiment(write_fields(experiment));  // for its errors
+  check_training_memory(experiment, device);
   Workbench bench(out, {.held_out = std::max(options.held_out, options.cases), .resamples = 0}, device);
   const auto generated = generated_entries(options), tasks = task_entries(options);
   DemoReport report{.options = options,
@@ -198,7 +201,7 @@ DemoReport run_demo(const DemoOptions& options, const fs::path& out, torch::Devi
                     .tasks = rows_of(bench, tasks, options),
                     .floor = bench.floor(experiment, options.samples),
                     .machine = describe_machine()};
-  write_file_atomically(out / "report.json", to_json(report).dump(2) + "\n");
+  write_json_file(out / "report.json", {.name = "piddm-demo", .version = 2}, to_json(report));
   write_file_atomically(out / "report.md", markdown_report(report));
   draw_sample_sheet(bench, generated, experiment.pde.name, out / "samples.png");
   draw_task_row(bench, tasks, *report.pde, out / "tasks.png");

@@ -4,8 +4,8 @@
 #include <cctype>
 #include <set>
 
+#include "piddm/core/input_file.h"
 #include "piddm/core/markup.h"
-#include "piddm/files/atomic_file.h"
 #include "piddm/tables/markdown.h"
 
 namespace piddm {

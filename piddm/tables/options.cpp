@@ -1,6 +1,7 @@
 #include "piddm/tables/options.h"
 
 #include "piddm/core/config.h"
+#include "piddm/core/toml_text.h"
 
 namespace piddm {
 

@@ -2,12 +2,20 @@
 
 #include <algorithm>
 
+#include "piddm/files/json_file.h"
+
 namespace piddm {
 
 namespace {
 
 constexpr const char* kError = "pde_error";
 constexpr const char* kIntervals = "intervals";  // beside the metrics of a row
+
+/// Version 1 had neither format nor digest.
+const JsonFormat& report_format() {
+  static const JsonFormat format{.name = "piddm-report", .version = 2};
+  return format;
+}
 
 json row_json(const Row& row) {
   json out = {{"labels", to_json(row.labels)}, {"count", row.count}};
@@ -101,7 +109,7 @@ json to_json(const Report& report) {
 }
 
 Report report_from(const json& object, const std::string& origin) {
-  try {
+  return understood(origin, "the report of a table", [&] {
     Report report{.experiment = object.at("experiment"),
                   .summary = object.at("summary"),
                   .reading = object.value("reading", ""),
@@ -117,9 +125,15 @@ Report report_from(const json& object, const std::string& origin) {
     for (const auto& row : object.at("rows")) report.rows.push_back(row_from(row));
     for (const auto& [pde, floor] : object.at("floors").items()) report.floors[pde] = floor.get<Scores>();
     return report;
-  } catch (const json::exception& error) {
-    throw DataError("{}: not the report of a table: {}", origin, error.what());
-  }
+  });
+}
+
+void write_report_file(const std::filesystem::path& file, const Report& report) {
+  write_json_file(file, report_format(), to_json(report));
+}
+
+Report read_report_file(const std::filesystem::path& file) {
+  return report_from(read_json_file(file, report_format()), file.string());
 }
 
 void add_ratios(Report& report, const std::string& reference) {

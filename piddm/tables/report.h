@@ -2,6 +2,7 @@
 // The report of a table: every number of every row, the paper's beside it, floors, options and machine. What
 // report.json holds.
 
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -49,6 +50,10 @@ json to_json(const Report& report);
 
 /// Reports of earlier versions are read too; a DataError names `origin` where it is no report.
 Report report_from(const json& object, const std::string& origin);
+
+/// report.json as a document of files/json_file.h.
+void write_report_file(const std::filesystem::path& file, const Report& report);
+Report read_report_file(const std::filesystem::path& file);
 
 /// pde_error_ratio: pde_error above the floor of true data (0 where that is not known, as in the paper) over that of
 /// the reference method with the same other labels, in the metrics of each row and in the paper's.

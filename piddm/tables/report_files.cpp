@@ -5,7 +5,6 @@
 #include <map>
 #include <set>
 
-#include "piddm/core/json_text.h"
 #include "piddm/eval/metric_registry.h"
 #include "piddm/files/atomic_file.h"
 
@@ -133,7 +132,7 @@ std::string format_report(const Report& report) { return table_of(report).text()
 void write_report(const Report& report, const fs::path& out) {
   fs::create_directories(out);
   const auto table = table_of(report);
-  write_file_atomically(out / "report.json", to_json(report).dump(2) + "\n");
+  write_report_file(out / "report.json", report);
   write_file_atomically(out / "table.csv", table.csv());
   write_file_atomically(out / "table.tex", table.latex());
   write_file_atomically(out / "table.md",
@@ -143,7 +142,7 @@ void write_report(const Report& report, const fs::path& out) {
 std::optional<Report> read_report(const fs::path& out) {
   const auto file = out / "report.json";
   if (!fs::exists(file)) return {};
-  return report_from(parse_json(read_file(file, 64 << 20), file.string()), file.string());
+  return read_report_file(file);
 }
 
 ReportSection report_section(const Report& report, const fs::path& folder) {

@@ -8,6 +8,7 @@
 #include "piddm/core/log.h"
 #include "piddm/core/stopwatch.h"
 #include "piddm/core/table.h"
+#include "piddm/model/network_registry.h"
 #include "piddm/solve/methods/registry.h"
 #include "piddm/tables/report_files.h"
 
@@ -71,6 +72,15 @@ void check_choices(const std::string& name, const TableRecipe& recipe, const Tab
 void check_options(const TableOptions& o) {
   for (const auto& [pde, settings] : o.by_pde.items()) table_experiment(o, pde);
   for (const auto& [method, settings] : o.by_method.items()) method_card(method).check(settings);
+  for (const auto& [type, settings] : o.networks.items()) {
+    json table = settings;
+    table["type"] = type;
+    network_from(table, 1, 0);
+  }
+  for (const auto& [key, cases] : {std::pair{"cases", o.cases}, {"slow_cases", o.slow_cases}})
+    require<UsageError>(cases <= o.judge.held_out,
+                        "{}: {} cases of {} held-out samples; lower it or raise judge.held_out", key, cases,
+                        o.judge.held_out);
 }
 
 Prepared prepare(const std::string& name, const TableOptions& options, Workbench& bench) {

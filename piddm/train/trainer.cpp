@@ -92,8 +92,9 @@ class Trainer {
       } else {
         step_on_host(lr);
       }
-    } catch (const Interrupted&) {  // noticed by a long computation inside the objective
-      stop_for_signal();
+    } catch (const Error& error) {  // a signal may be noticed by a long computation inside the objective
+      if (interrupt_requested() || error.code() == ExitCode::interrupted) stop_for_signal();
+      throw;
     }
     ++step_;
     loop_.seconds += std::chrono::duration<double>(Clock::now() - begin).count();
@@ -166,14 +167,25 @@ class Trainer {
     json row = {{"step", step_}, {"loss", loop_.last_loss}};
     for (const auto& [name, value] : values_.terms) row[name] = value;
     row.update({{"lr", lr}, {"gradient_norm", values_.gradient_norm}, {"seconds", loop_.seconds}});
-    run_.append_metrics(row);
+    write([&] { run_.append_metrics(row); });
+  }
+
+  /// A file that cannot be written (a full disk, a size limit) does not cost the steps since the last checkpoint.
+  template <class F>
+  void write(F&& work) {
+    try {
+      std::forward<F>(work)();
+    } catch (const ResourceError&) {
+      save();
+      throw;
+    }
   }
 
   void take_snapshot() {
     read_values();
     auto so_far = summary();
     so_far.best_step = step_;  // the average of this step, whatever was best
-    snapshot_(so_far, adam_.ema());
+    write([&] { snapshot_(so_far, adam_.ema()); });
   }
 
   void validate() {
@@ -183,7 +195,7 @@ class Trainer {
     adam_.swap_ema();
     if (!value) return;
     if (!std::isfinite(*value)) fail("the held-out loss");
-    run_.append_metrics({{"step", step_}, {"held_out", *value}});
+    write([&] { run_.append_metrics({{"step", step_}, {"held_out", *value}}); });
     if (best_.empty() || *value < loop_.best_value * (1 - kLeastImprovement)) {
       loop_.best_value = *value;
       loop_.best_step = step_;
@@ -210,7 +222,7 @@ class Trainer {
 
   [[noreturn]] void stop_for_signal() {
     save();
-    throw Interrupted("interrupted at step {}; saved in {}, continue with --resume", step_, run_.path().string());
+    throw_interrupted(fmt::format("at step {}; saved in {}, continue with --resume", step_, run_.path().string()));
   }
 
   void save() {
@@ -228,6 +240,7 @@ class Trainer {
     const auto latest = store_.latest();
     if (!latest) return run_.truncate_metrics(0);  // killed before the first checkpoint: begin again
     const auto checkpoint = store_.load(*latest);
+    store_.prune(*latest);
     adam_.load(checkpoint.parts);
     load_objective(checkpoint.parts);
     step_ = saved_ = checkpoint.step;

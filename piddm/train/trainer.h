@@ -40,15 +40,15 @@ struct TrainOptions {
 
   template <class V>
   void fields(V&& f) {
-    f("steps", steps, at_least(1), "optimiser steps");
-    f("batch", batch, at_least(1), "samples per step");
+    f("steps", steps, count_from(1), "optimiser steps");
+    f("batch", batch, count_from(1), "samples per step");
     f("adam", adam, "optimiser and moving average");
     f("schedule", schedule, "learning-rate schedule: one_cycle or constant");
-    f("log_every", log_every, at_least(1), "steps between two lines of metrics.jsonl");
-    f("checkpoint_every", checkpoint_every, at_least(1), "steps between two checkpoints");
-    f("snapshots", snapshots, at_least(1), "steps whose moving average is kept as a model, in RUN/snapshots/STEP");
-    f("validate_every", validate_every, at_least(0), "steps between two looks at held-out data; 0: never");
-    f("patience", patience, at_least(0), "looks without improvement until training stops; 0: never stops early");
+    f("log_every", log_every, count_from(1), "steps between two lines of metrics.jsonl");
+    f("checkpoint_every", checkpoint_every, count_from(1), "steps between two checkpoints");
+    f("snapshots", snapshots, count_from(1), "steps whose moving average is kept as a model, in RUN/snapshots/STEP");
+    f("validate_every", validate_every, count_from(0), "steps between two looks at held-out data; 0: never");
+    f("patience", patience, count_from(0), "looks without improvement until training stops; 0: never stops early");
     f("precision", precision,
       "arithmetic of the network on a GPU while training: fp32, tf32 or bf16; no effect on the CPU");
   }

@@ -4,7 +4,9 @@
 #include <sstream>
 
 #include "piddm/core/fields.h"
+#include "piddm/data/data_file.h"
 #include "piddm/files/sha256.h"
+#include "piddm/files/tensor_map.h"
 #include "tests/testing.h"
 
 namespace piddm::testing {
@@ -19,7 +21,8 @@ void drop_times(json& value) {
   if (value.is_object()) {
     std::vector<std::string> dropped;
     for (const auto& [key, entry] : value.items())
-      if (contains(key, "seconds") || contains(key, "sha256") || key == "digest") dropped.push_back(key);
+      if (contains(key, "seconds") || contains(key, "sha256") || key == "digest" || key == "out")
+        dropped.push_back(key);
     for (const auto& key : dropped) value.erase(key);
   }
   if (value.is_structured())
@@ -53,9 +56,20 @@ std::string words_of(std::string text) {
   return text;
 }
 
+/// Of generated samples: the values, and the description, which has the folder and the time in it.
+std::string samples_of(const fs::path& file) {
+  auto data = read_arrays(file);
+  drop_times(data.description);
+  Sha256 hash;
+  hash.update(data.description.dump());
+  for (const auto& [name, values] : data.arrays) hash.update(name), hash.update(bytes_of(packed(values)));
+  return hash.hex();
+}
+
 std::string content_of(const fs::path& file) {
   const auto name = file.filename().string(), extension = file.extension().string();
   if (extension == ".sha256" && file.stem().extension() == ".json") return "digest of JSON";
+  if (name == "samples.npz") return samples_of(file);
   const auto text = read_text(file);
   if (extension == ".json") return sha256_hex(timeless_json(text));
   if (extension == ".jsonl") return sha256_hex(timeless_lines(text));

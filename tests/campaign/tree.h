@@ -10,7 +10,7 @@
 namespace piddm::testing {
 
 /// {path below the folder: content}: hashes of files, targets of links. What depends on the clock is left out: times
-/// in JSON and the digests of such files; of pages and tables with measured times only the words count.
+/// in JSON and the digests of such files, the folder; of pages and tables with measured times only the words count.
 using Tree = std::map<std::string, std::string>;
 
 /// Parts of paths that are left out, e.g. "/checkpoints/".

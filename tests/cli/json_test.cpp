@@ -2,6 +2,7 @@
 
 #include "piddm/core/config.h"
 #include "piddm/data/dataset.h"
+#include "piddm/files/json_file.h"
 #include "piddm/files/sha256.h"
 #include "tests/cli/workshop.h"
 
@@ -131,7 +132,7 @@ TEST(CliJson, TrainingAndSampling) {
                                 shop.at("other.npz"), "--out", out("report.json")});
   EXPECT_EQ(judged.at("samples").at(out("samples.npz")).at("nfe"), 3.0);
   EXPECT_EQ(judged.at("samples").at(out("student")).at("nfe"), 1.0);
-  EXPECT_EQ(json::parse(testing::read_text(folder / "report.json")), judged);
+  EXPECT_EQ(read_json_file(folder / "report.json", {.name = "piddm-evaluation"}), judged);
   EXPECT_EQ(run_json({"plot", out("samples.npz")}).at("out"), out("samples.png"));
 }
 

@@ -1,4 +1,7 @@
 #include "piddm/core/config.h"
+#include "piddm/core/toml_text.h"
+
+#include <sys/stat.h>
 
 #include <cmath>
 
@@ -43,6 +46,52 @@ TEST(Toml, SyntaxErrorsHaveFileAndLine) {
 TEST(Toml, DatesAreRefusedWithFileAndLine) {
   EXPECT_ERROR(parsed("a = 1\nday = 2024-05-01\n"), ExitCode::usage, "test.toml:2: dates and times are not used");
   EXPECT_ERROR(parsed("a = [07:32:00]\n"), ExitCode::usage, "test.toml:1: dates and times are not used");
+}
+
+// Names that begin with a sign once ended the program.
+TEST(Toml, SignsInNamesAreErrorsWithTheirLine) {
+  EXPECT_ERROR(parsed("a = 1\n\n[$x]\nb = 2\n"), ExitCode::usage, "test.toml:3: a name may have letters");
+  int refused = 0;
+  for (int c = 1; c < 128; ++c)
+    for (const std::string before : {"[", "[[", "[a.", "x = {", "x.", ""}) {
+      const auto text = before + static_cast<char>(c) + "x]\n";
+      try {
+        parsed(text);
+      } catch (const UsageError& error) {
+        EXPECT_THAT(error.what(), ::testing::StartsWith("test.toml:")) << text;
+        ++refused;
+      }
+    }
+  EXPECT_GT(refused, 400);
+}
+
+TEST(Toml, DepthIsLimited) {
+  const auto repeated = [](const std::string& part, size_t times) {
+    std::string text;
+    for (size_t i = 0; i < times; ++i) text += part;
+    return text;
+  };
+  for (const size_t parts : {size_t{1000}, size_t{60000}}) {
+    EXPECT_ERROR(parsed("\n" + repeated("a.", parts) + "a = 1\n"), ExitCode::usage,
+                 "test.toml:2: a key of more than 32");
+    EXPECT_ERROR(parsed("[" + repeated("a . ", parts) + "a]\n"), ExitCode::usage, "test.toml:1: a key of more than 32");
+    EXPECT_ERROR(parsed("['#'" + repeated(".'\\'", parts) + "]\n"), ExitCode::usage, "a key of more than 32");
+    EXPECT_ERROR(parsed("x = [\"\"\"a\"\"\"\", {" + repeated("a.", parts) + "a = 1}]\n"), ExitCode::usage,
+                 "more than 32");
+    EXPECT_ERROR(parsed("x = " + repeated("[", parts) + "\n"), ExitCode::usage, "test.toml:1: ");
+    EXPECT_ERROR(with(repeated("a.", parts) + "a=1"), ExitCode::usage, "parts, at most 32 are possible");
+  }
+  EXPECT_EQ(parsed("a.b.c = 1\n").at("a").at("b").at("c"), 1);
+  const auto dots = repeated("a.", 100);
+  EXPECT_EQ(parsed("# " + dots + "\nx = '" + dots + "' # " + dots).at("x"), dots);
+  EXPECT_EQ(parsed("x = [" + repeated("0.5, ", 100) + "1.0]").at("x").size(), 101U);
+  std::string nested = "x = 1";
+  for (int i = 0; i < 20; ++i) nested = "x = {" + repeated("a.", 20) + nested + "}";
+  EXPECT_ERROR(parsed(nested), ExitCode::usage, "nested deeper than 64");
+}
+
+TEST(Toml, SizeIsLimited) {
+  EXPECT_ERROR(parsed("# " + std::string(size_t{5} << 20, 'x')), ExitCode::usage, "a config has at most");
 }
 
 TEST(Toml, RoundTrip) {
@@ -122,7 +171,7 @@ TEST(LoadConfig, ReadsAFile) {
 TEST(LoadConfig, NamesTheFileOfAnError) {
   const TempDir folder;
   const auto path = (folder / "mine.toml").string();
-  EXPECT_ERROR(load_config(path), ExitCode::data, path + ": cannot open");
+  EXPECT_ERROR(load_config(path), ExitCode::data, path + ": no such file");
   testing::write_text(path, "steps = 3\nbroken\n");
   EXPECT_ERROR(load_config(path), ExitCode::usage, path + ":2: ");
 }
@@ -140,15 +189,26 @@ TEST(LoadConfig, ABaseHoldsWhereTheConfigSaysNothing) {
   expect_same(load_config((folder / "mine.toml").string()), expected);
 }
 
+TEST(LoadConfig, OnlyRegularFilesAreRead) {
+  const TempDir folder;
+  std::filesystem::create_directory(folder / "folder.toml");
+  std::filesystem::create_symlink("/dev/zero", folder / "device.toml");
+  ASSERT_EQ(::mkfifo((folder / "pipe.toml").c_str(), 0600), 0);
+  for (const auto name : {"folder.toml", "device.toml", "pipe.toml"})
+    EXPECT_ERROR(load_config((folder / name).string()), ExitCode::data, std::string(name) + ": not a regular file");
+}
+
 TEST(LoadConfig, AWrongBaseIsRefused) {
   const TempDir folder;
   testing::write_text(folder / "a.toml", "base = \"b.toml\"\n");
   testing::write_text(folder / "b.toml", "base = \"a.toml\"\n");
   testing::write_text(folder / "c.toml", "base = 3\n");
   testing::write_text(folder / "d.toml", "base = \"nowhere.toml\"\n");
+  testing::write_text(folder / "e.toml", "base = \"./../" + folder.path().filename().string() + "/./e.toml\"\n");
   EXPECT_ERROR(load_config((folder / "a.toml").string()), ExitCode::usage, "a.toml: is its own base");
+  EXPECT_ERROR(load_config((folder / "e.toml").string()), ExitCode::usage, "e.toml: is its own base");
   EXPECT_ERROR(load_config((folder / "c.toml").string()), ExitCode::usage, "base must be the name");
-  EXPECT_ERROR(load_config((folder / "d.toml").string()), ExitCode::data, "nowhere.toml: cannot open");
+  EXPECT_ERROR(load_config((folder / "d.toml").string()), ExitCode::data, "nowhere.toml: no such file");
 }
 
 TEST(LoadConfig, UnknownPresetIsRefusedWithTheNearest) {

@@ -10,6 +10,7 @@
 #include "piddm/files/safetensors.h"
 #include "piddm/pde/darcy.h"
 #include "tests/data/fake_pde.h"
+#include "tests/files/flips.h"
 #include "tests/testing.h"
 
 namespace piddm {
@@ -126,7 +127,7 @@ TEST_F(DatasetTest, NamesTheValueThatIsNotFinite) {
 TEST_F(DatasetTest, KeepsNonFiniteValuesOnRequest) {
   write_npz(dir_ / "e.npz",
             {{{"u", torch::full({1, 2, 2}, std::nan(""))}}, {{"description.json", R"({"channels":["u"]})"}}});
-  EXPECT_TRUE(load_dataset(dir_ / "e.npz", NonFinite::keep).fields.isnan().all().item<bool>());
+  EXPECT_TRUE(load_dataset(dir_ / "e.npz", Faults::keep).fields.isnan().all().item<bool>());
 }
 
 TEST_F(DatasetTest, KnowsItsPdeAndParameters) {
@@ -217,6 +218,37 @@ TEST(DatasetInterrupt, StopsTheGeneration) {
         std::_Exit(0);
       },
       ::testing::ExitedWithCode(130), "");
+}
+
+TEST_F(DatasetTest, NoBitOfAFileChangesUnnoticed) {
+  for (const std::string name : {"d.npz", "d.safetensors"}) {
+    save_dataset(dir_ / name, make_dataset(FakePde(), 9, 0, 2));
+    const auto content = [&] {
+      const auto data = load_dataset(dir_ / name);
+      return describe(data).dump() + std::string(bytes_of(data.fields));
+    };
+    testing::expect_no_silent_damage(dir_ / name, content, 2000);
+  }
+}
+
+TEST_F(DatasetTest, TheDigestBesideAFileIsCompared) {
+  save_dataset(dir_ / "d.npz", make_dataset(FakePde(), 9, 0, 2));
+  write_digest(dir_ / "d.npz");
+  EXPECT_NO_THROW(load_dataset(dir_ / "d.npz"));
+  const auto digest = testing::read_text(digest_path(dir_ / "d.npz"));
+  save_dataset(dir_ / "d.npz", make_dataset(FakePde(), 9, 1, 2));  // removes the digest of the file before
+  EXPECT_NO_THROW(load_dataset(dir_ / "d.npz"));
+  testing::write_text(digest_path(dir_ / "d.npz"), digest);
+  EXPECT_ERROR(load_dataset(dir_ / "d.npz"), ExitCode::data, "d.npz: damaged (its SHA-256 is not the one in");
+  EXPECT_NO_THROW(load_dataset(dir_ / "d.npz", Faults::keep));
+}
+
+TEST_F(DatasetTest, AFileOfALaterVersionIsRefused) {
+  auto description = describe(make_dataset(FakePde(), 9, 0, 1));
+  description["version"] = 2;
+  const auto x = torch::zeros({1, 4, 4});
+  write_data_file(dir_ / "d.npz", {{{"u", x}, {"a", x}, {"s", x}}, description});
+  EXPECT_ERROR(load_dataset(dir_ / "d.npz"), ExitCode::data, "d.npz: written by a later version of piddm (data 2");
 }
 
 }  // namespace

@@ -2,6 +2,9 @@
 
 #include <sys/resource.h>
 
+#include <atomic>
+#include <thread>
+
 #include "piddm/core/progress.h"
 #include "piddm/data/data_file.h"
 #include "piddm/data/dataset.h"
@@ -10,6 +13,7 @@
 #include "piddm/files/npy.h"
 #include "piddm/files/sha256.h"
 #include "tests/data/fake_pde.h"
+#include "tests/files/flips.h"
 #include "tests/testing.h"
 
 namespace piddm {
@@ -116,9 +120,8 @@ TEST_F(ShardsTest, IndexErrorsNameTheShard) {
   const auto path = make("s.npz", 2).path;
   const auto text = testing::read_text(path);
   const auto expect_refused = [&](const std::string& pointer, const json& value, const std::string& reason) {
-    auto index = json::parse(text);
-    index[json::json_pointer(pointer)] = value;
-    testing::write_text(path, index.dump());
+    testing::write_text(path, text);
+    testing::edit_sealed(path, [&](json& index) { index[json::json_pointer(pointer)] = value; });
     EXPECT_ERROR(load_dataset(path), ExitCode::data, reason);
   };
   expect_refused("/shards/1/sha256", "0", "s-00002-of-00002.npz: its SHA-256 is");
@@ -127,11 +130,47 @@ TEST_F(ShardsTest, IndexErrorsNameTheShard) {
   expect_refused("/shards/1/file", "../s.npz", "'../s.npz' is not the name of a file beside");
   expect_refused("/shards/1/fiel", "x", "did you mean 'file'");
   expect_refused("/shards/1/file", "none.npz", "none.npz: no such file");
+  expect_refused("/shards/1/n", 1000000000000, "s-00002-of-00002.npz: too small for the 1000000000000 samples");
+  expect_refused("/shards/1/n", INT64_MAX, "too many samples");
+  expect_refused("/shards/1/file", "s-00001-of-00002.npz", "'s-00001-of-00002.npz' is listed twice");
   expect_refused("/shards", json::array(), "no list of shards");
   expect_refused("/channels", json{"u"}, "its channels, grid or type");
   expect_refused("/n", 12, "says n = 12, the data 11");
   EXPECT_ERROR(make("s.npz", 12), ExitCode::usage, "11 samples cannot be split into 12 shards");
   EXPECT_ERROR(make("s.csv", 1), ExitCode::usage, ".npz or .safetensors");
+}
+
+TEST_F(ShardsTest, NoBitOfTheSetChangesUnnoticed) {
+  for (const std::string file : {"s.npz", "t.safetensors"}) {
+    const auto index = make(file, 2).path;
+    const auto content = [&] {
+      const auto data = load_dataset(index);
+      return describe(data).dump() + std::string(bytes_of(data.fields));
+    };
+    testing::expect_no_silent_damage(index, content);
+    testing::expect_no_silent_damage(shard_paths(dir_ / file, 2)[0], content);
+  }
+}
+
+TEST_F(ShardsTest, ASetReplacedWhileItIsReadIsReadAgain) {
+  const auto path = make("s.npz", 2).path;
+  auto index = json::parse(testing::read_text(path));
+  for (const char* key : {"format", "sha256"}) index.erase(key);
+  const auto shard = dir_ / "s-00001-of-00002.npz";
+  std::atomic<bool> done = false;
+  std::thread writer([&] {  // a generation: the first shard under a new name, the index, and the old shard is gone
+    fs::path old = shard;
+    for (int i = 0; !done; ++i) {
+      const auto name = fmt::format("s-{}.npz", i);
+      fs::copy_file(old, dir_ / name);
+      index["shards"][0]["file"] = name;
+      write_shard_index(path, index);
+      fs::remove(std::exchange(old, dir_ / name));
+    }
+  });
+  for (int i = 0; i < 100; ++i) EXPECT_NO_THROW(load_dataset(path));
+  done = true;
+  writer.join();
 }
 
 TEST_F(ShardsTest, CoefficientsAreRoundedBeforeTheSolve) {

@@ -1,6 +1,8 @@
 #include "piddm/experiment/experiment.h"
 
 #include "piddm/core/config.h"
+#include "piddm/core/toml_text.h"
+#include "piddm/experiment/run_origin.h"
 #include "piddm/tables/demo.h"
 #include "tests/testing.h"
 #include "tests/tiny.h"
@@ -196,6 +198,63 @@ TEST(Experiment, RefusesDataThatDoNotFit) {
   experiment.pde.grid = 32;
   EXPECT_ERROR(train_teacher(experiment, data, folder / "run", torch::kCPU, false), ExitCode::data, "16");
   EXPECT_FALSE(std::filesystem::exists(folder / "run"));
+}
+
+TEST(RunOrigin, EverySampleOfTheDataCounts) {
+  const testing::TempDir folder;
+  const auto experiment = parse_experiment(tiny_config());
+  auto data = testing::tiny_data(5);
+  const auto begun = origin_of_teacher(data);
+  open_run(folder / "run", begun, experiment, false);
+  EXPECT_NO_THROW(open_run(folder / "run", begun, experiment, true));
+  data[2][1][3][4] += 1e-12;
+  EXPECT_ERROR(open_run(folder / "run", origin_of_teacher(data), experiment, true), ExitCode::usage,
+               "was begun with another data");
+}
+
+// Up to 0.2.0 origin.json had the digest of the first and the last sample only, and no format.
+TEST(RunOrigin, ThatOfAnEarlierVersionIsComparedAsItWas) {
+  const testing::TempDir folder;
+  const auto experiment = parse_experiment(tiny_config());
+  auto data = testing::tiny_data(5);
+  open_run(folder / "run", origin_of_teacher(data), experiment, false);
+  const json earlier = {{"kind", "teacher"}, {"data", origin_of_teacher(data).data}, {"teacher", ""}};
+  testing::write_text(folder / "run/origin.json", earlier.dump(2));
+  EXPECT_NO_THROW(open_run(folder / "run", origin_of_teacher(data), experiment, true));
+  data[4][0][0][0] += 1;
+  EXPECT_ERROR(open_run(folder / "run", origin_of_teacher(data), experiment, true), ExitCode::usage,
+               "was begun with another data");
+}
+
+TEST(Experiment, DataWithNothingToLearnAreRefusedBeforeTraining) {
+  const testing::TempDir folder;
+  const auto experiment = parse_experiment(tiny_config());
+  const auto pde = make_pde(experiment.pde);
+  for (const double value : {0.0, 2.5}) {
+    const Dataset constant{.channels = pde->channel_names(), .fields = torch::full({8, 2, 16, 16}, value)};
+    EXPECT_ERROR(train_teacher(experiment, constant, folder / "run", torch::kCPU, false), ExitCode::data,
+                 fmt::format("channel 'u' has the value {} everywhere", value));
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder / "run"));
+  auto data = training_data(experiment);
+  data.fields.select(1, 1).fill_(3);  // a coefficient kept constant on purpose
+  EXPECT_NO_THROW(train_teacher(experiment, data, folder / "run", torch::kCPU, false));
+}
+
+TEST(Experiment, WhatCannotFitIntoMemoryIsRefusedWithTheOptionToLower) {
+  auto experiment = parse_experiment(tiny_config());
+  EXPECT_NO_THROW(check_training_memory(experiment, torch::kCPU));
+  experiment.train.batch = 1'000'000'000;
+  EXPECT_ERROR(check_training_memory(experiment, torch::kCPU), ExitCode::resources, "train.batch = 1000000000: takes");
+  experiment.train.batch = 4;
+  experiment.data.n = 1'000'000'000;
+  EXPECT_ERROR(check_training_memory(experiment, torch::kCPU), ExitCode::resources, "data.n = 1000000000: takes");
+  const auto teacher = testing::tiny_teacher();
+  EXPECT_NO_THROW(check_distillation_memory(experiment, teacher));
+  experiment.distill.pairs.held_out = 1'000'000'000;
+  EXPECT_ERROR(check_distillation_memory(experiment, teacher), ExitCode::resources, "distill.pairs.held_out = ");
+  experiment.distill.train.batch = 1'000'000'000;
+  EXPECT_ERROR(check_distillation_memory(experiment, teacher), ExitCode::resources, "distill.train.batch = ");
 }
 
 }  // namespace

@@ -21,9 +21,9 @@ struct Operation {
   int64_t most = 12;  ///< calls that are tried of each fault unless PIDDM_FAULTS=all
 };
 
-/// Every fault at every call, each in a process of its own that begins with what `prepare` left. Expected are: success, or
-/// a ResourceError, or the kill asked for; under final names nothing but what was there before or is there at the end;
-/// `check`; and after another, undisturbed run exactly the files of an undisturbed one. Prints the counts.
+/// Every fault at every call, each in a process of its own that begins with what `prepare` left. Expected are: success,
+/// or a ResourceError, or the kill asked for; under final names nothing but what was there before or is there at the
+/// end; `check`; and after another, undisturbed run exactly the files of an undisturbed one. Prints the counts.
 void disturb(const Operation& operation);
 
 /// From now on temporary folders of this process are in memory, where there is room for that: thousands of them on a

@@ -1,4 +1,5 @@
 #include "piddm/files/atomic_file.h"
+#include "piddm/core/input_file.h"
 
 #include <sys/stat.h>
 #include <sys/wait.h>

@@ -1,13 +1,11 @@
 #pragma once
 // The arrays of tests/golden/make_core_formats.py, and damage for files.
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "tests/memory_file.h"
 #include "tests/testing.h"
 
 namespace piddm::testing {
@@ -43,26 +41,6 @@ inline std::string flip_bit(std::string text, uint64_t k) {
   text[bit / 8] = static_cast<char>(text[bit / 8] ^ (1 << (bit % 8)));
   return text;
 }
-
-/// A file in memory, for the thousands of damaged versions of one file.
-class MemoryFile {
- public:
-  MemoryFile() : fd_(::memfd_create("piddm-test", MFD_CLOEXEC)) {}
-  ~MemoryFile() { ::close(fd_); }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
-
-  std::filesystem::path path() const { return fmt::format("/proc/self/fd/{}", fd_); }
-
-  void set(const std::string& text) const {
-    const bool done =
-        ::ftruncate(fd_, 0) == 0 && ::pwrite(fd_, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
-    ASSERT_TRUE(done);
-  }
-
- private:
-  int fd_;
-};
 
 /// Runs the golden script's `check` on a folder of files of ours; -1 where there is no python3 with numpy.
 inline int check_with_python(const std::filesystem::path& folder) {

@@ -3,7 +3,7 @@
 #include <sys/wait.h>
 
 #include "tests/files/faults.h"
-#include "tests/testing.h"
+#include "tests/files/flips.h"
 
 namespace piddm {
 namespace {
@@ -107,6 +107,27 @@ TEST(RunFolder, CheckpointsLiveInside) {
   run.checkpoints(2).save({3, {{"model", {{"w", torch::ones(2)}}}}, json::object()});
   EXPECT_TRUE(fs::exists(dir / "run/checkpoints/step-3/model.safetensors"));
   EXPECT_EQ(run.checkpoints(2).latest(), 3);
+}
+
+TEST(RunFolder, NoBitOfItsSettingsOrOriginChangesUnnoticed) {
+  const TempDir dir;
+  const json config = {{"seed", 3}, {"train", {{"lr", 0.001}, {"name", "a"}}}};
+  RunFolder::create(dir / "run", config, {{"kind", "teacher"}, {"data", "0123"}});
+  testing::expect_no_silent_damage(
+      dir / "run/config.toml", [&] { return RunFolder::read_config(dir / "run").dump(); }, 1000);
+  testing::expect_no_silent_damage(
+      dir / "run/origin.json", [&] { return RunFolder::read_origin(dir / "run").dump(); }, 1000);
+}
+
+TEST(RunFolder, SettingsEditedByHandAreTakenOnlyWithoutTheirDigest) {
+  const TempDir dir;
+  RunFolder::create(dir / "run", {{"seed", 3}});
+  auto text = testing::read_text(dir / "run/config.toml");
+  text.replace(text.find("seed = 3"), 8, "seed = 4");
+  write_text(dir / "run/config.toml", text);
+  EXPECT_ERROR(RunFolder::open(dir / "run"), ExitCode::data, "remove its first line");
+  write_text(dir / "run/config.toml", text.substr(text.find('\n') + 1));
+  EXPECT_EQ(RunFolder::open(dir / "run").config().at("seed"), 4);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include "piddm/files/safetensors.h"
 
 #include "piddm/files/atomic_file.h"
-#include "tests/files/formats.h"
+#include "tests/files/flips.h"
 
 namespace piddm {
 namespace {
@@ -49,8 +49,34 @@ TEST(Safetensors, ReadsTheFileOfAnotherWriter) {
 
 TEST(Safetensors, WritesTheSameBytesAsAnotherWriter) {
   const TempDir dir;
-  write_safetensors(dir / "a", all_types(), kMetadata);
+  write_safetensors(dir / "a", all_types(), kMetadata, SafetensorsDigest::elsewhere);
   EXPECT_EQ(read_text(dir / "a"), read_text(golden("core_formats/all_types.safetensors")));
+}
+
+TEST(Safetensors, CarriesADigestThatReadersDoNotSee) {
+  const TempDir dir;
+  for (const auto& metadata : {kMetadata, std::map<std::string, std::string>()}) {
+    write_safetensors(dir / "a", all_types(), metadata);
+    EXPECT_NE(read_text(dir / "a").find("piddm.sha256"), std::string::npos);
+    const auto file = read_safetensors(dir / "a");
+    EXPECT_EQ(file.metadata, metadata);
+    for (const auto& [name, x] : all_types()) expect_identical(file.tensors.at(name), x);
+  }
+}
+
+TEST(Safetensors, NoBitChangesUnnoticed) {
+  const TempDir dir;
+  write_safetensors(dir / "a", all_types(), kMetadata);
+  const auto content = [&] {
+    const auto file = read_safetensors(dir / "a");
+    std::string text;
+    for (const auto& [name, x] : file.tensors)
+      text +=
+          fmt::format("{} {} {} ", name, c10::toString(x.scalar_type()), shape_string(x)) + std::string(bytes_of(x));
+    for (const auto& key : {"format", "note"}) text += file.metadata.at(key);
+    return text;
+  };
+  testing::expect_no_silent_damage(dir / "a", content, 1000);
 }
 
 TEST(Safetensors, StridedAndConjugateTensorsAreStoredByValue) {

@@ -277,18 +277,22 @@ TEST(Backbones, DefaultsHaveThePapersScale) {
 
 TEST(Backbones, WrongOptionsAreRefused) {
   const std::vector<std::tuple<std::string, json, std::string>> cases = {
-      {"unet", {{"width", 0}}, "model.width: must be at least 1, got 0"},
+      {"unet", {{"width", 0}}, "model.width: must be at least 1 and at most 65536, got 0"},
       {"unet", {{"multipliers", json::array()}}, "model.multipliers: at least one level is needed"},
-      {"unet", {{"multipliers", {1, 0}}}, "model.multipliers: must be at least 1, got 0"},
+      {"unet", {{"multipliers", {1, 0}}}, "model.multipliers: must be at least 1 and at most 1024, got 0"},
       {"unet", {{"attention", 6}}, "model.attention: 6 levels of 5"},
-      {"unet", {{"head_width", 0}}, "model.head_width: must be at least 1, got 0"},
+      {"unet", {{"head_width", 0}}, "model.head_width: must be at least 1 and at most 65536, got 0"},
       {"unet", {{"modes", {3, 4}}}, "model.modes: 3 is not an even number"},
-      {"autoencoder", {{"blocks", 0}}, "model.blocks: must be at least 1, got 0"},
+      {"autoencoder", {{"blocks", 0}}, "model.blocks: must be at least 1 and at most 1024, got 0"},
       {"autoencoder", {{"time_features", 7}}, "model.time_features: 7 is not an even number"},
       {"autoencoder", {{"attention", 1}}, "unknown key of [model] 'attention'"},
       {"ffno", {{"modes", {8}}}, "model.modes: expected two numbers, got 1"},
-      {"ffno", {{"hidden", 0}}, "model.hidden: must be at least 1, got 0"},
-      {"mlp", {{"points", 0}}, "model.points: must be at least 1, got 0"},
+      {"ffno", {{"hidden", 0}}, "model.hidden: must be at least 1 and at most 65536, got 0"},
+      {"unet", {{"width", 65536}}, "model: its sizes make a network of more than 2147483648 parameters"},
+      {"ffno", {{"width", 65536}}, "model: its sizes make a network of more than 2147483648 parameters"},
+      {"autoencoder", {{"multipliers", {1024, 1024}}}, "model: its sizes make a network of more than"},
+      {"mlp", {{"width", 65536}}, "model: its sizes make a network of more than 2147483648 parameters"},
+      {"mlp", {{"points", 0}}, "model.points: must be at least 1 and at most 1048576, got 0"},
   };
   for (const auto& [type, options, message] : cases)
     EXPECT_ERROR(make_network(type, options, 0), ExitCode::usage, message);

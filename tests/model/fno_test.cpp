@@ -169,12 +169,14 @@ TEST(FnoOptions, DefaultIsThePapersNetwork) {
 TEST(FnoOptions, WrongOnesAreRefused) {
   const std::vector<std::pair<json, std::string>> cases = {
       {{{"modes", {7, 8}}}, "model.modes: 7 is not an even number"},
-      {{{"modes", {8, 0}}}, "model.modes: 0 is not an even number of at least 2"},
+      {{{"modes", {8, 0}}}, "model.modes: must be at least 2 and at most 4096, got 0"},
       {{{"modes", {8}}}, "model.modes: expected two numbers, got 1"},
-      {{{"width", 0}}, "model.width: must be at least 1, got 0"},
-      {{{"layers", 0}}, "model.layers: must be at least 1, got 0"},
+      {{{"width", 0}}, "model.width: must be at least 1 and at most 65536, got 0"},
+      {{{"layers", 0}}, "model.layers: must be at least 1 and at most 1024, got 0"},
+      {{{"layers", 1000000000}}, "model.layers: must be at least 1 and at most 1024, got 1000000000"},
+      {{{"width", 65536}}, "model: its sizes make a network of more than 2147483648 parameters"},
       {{{"time_features", 5}}, "model.time_features: 5 is not an even number"},
-      {{{"time_features", 2}}, "model.time_features: 2 is not an even number of at least 4"},
+      {{{"time_features", 2}}, "model.time_features: must be at least 4 and at most 4096, got 2"},
       {{{"witdh", 8}}, "unknown key of [model] 'witdh'; did you mean 'width'?"},
       {{{"width", "wide"}}, "model.width: expected a whole number"},
       {{{"spectral", "ftt"}}, "model.spectral: unknown value 'ftt'; did you mean 'fft'?"},

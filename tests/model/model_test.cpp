@@ -1,8 +1,12 @@
 #include "piddm/model/model.h"
 
+#include <atomic>
+#include <thread>
+
 #include "piddm/files/safetensors.h"
 #include "piddm/model/student.h"
 #include "piddm/model/weights.h"
+#include "tests/files/flips.h"
 #include "tests/testing.h"
 #include "tests/tiny.h"
 
@@ -90,9 +94,7 @@ Training recalled(Model model, const json& provenance) {
   const TempDir folder;
   model.provenance = provenance;
   save_model(folder / "m", model);
-  auto config = json::parse(read_text(folder / "m" / "config.json"));
-  config.erase("training");
-  write_text(folder / "m" / "config.json", config.dump());
+  testing::edit_sealed(folder / "m" / "config.json", [](json& config) { config.erase("training"); });
   return load_model(folder / "m").training;
 }
 
@@ -126,6 +128,38 @@ TEST(ModelFile, SavingReplacesTheOldModel) {
   save_model(folder / "m", tiny_teacher(1));
   save_model(folder / "m", tiny_teacher(2));
   expect_same_weights(load_model(folder / "m"), tiny_teacher(2));
+}
+
+TEST(ModelFile, NoBitChangesUnnoticed) {
+  const TempDir folder;
+  save_model(folder / "m", tiny_student());
+  const auto content = [&] {
+    const auto model = load_model(folder / "m");
+    save_model(folder / "again", model);
+    return read_text(folder / "again/config.json") + read_text(folder / "again/model.safetensors");
+  };
+  testing::expect_no_silent_damage(folder / "m/config.json", content, 600);
+  testing::expect_no_silent_damage(folder / "m/model.safetensors", content, 200);
+}
+
+TEST(ModelFile, OneThatIsReplacedMeanwhileIsTheOldOrTheNewOne) {
+  const TempDir folder;
+  const auto first = tiny_teacher(1), second = tiny_teacher(2);
+  const auto expected = {weights_digest(*first.network), weights_digest(*second.network)};
+  save_model(folder / "m", first);
+  std::atomic<bool> done = false;
+  std::thread writer([&] {
+    for (int i = 0; !done; ++i) save_model(folder / "m", i % 2 == 0 ? second : first);
+  });
+  for (int i = 0; i < 200; ++i) {
+    try {
+      EXPECT_THAT(expected, ::testing::Contains(weights_digest(*load_model(folder / "m").network)));
+    } catch (const Error& error) {
+      ADD_FAILURE() << error.what();
+    }
+  }
+  done = true;
+  writer.join();
 }
 
 TEST(ModelFile, RunFolderIsTakenToo) {
@@ -193,11 +227,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& test) { return test.param.name; });
 
 Damage config(const std::string& name, const std::function<void(json&)>& change, const std::string& message) {
-  const auto apply = [change](const fs::path& folder) {
-    auto j = json::parse(read_text(folder / "config.json"));
-    change(j);
-    write_text(folder / "config.json", j.dump());
-  };
+  const auto apply = [change](const fs::path& folder) { testing::edit_sealed(folder / "config.json", change); };
   return {name, apply, message};
 }
 
@@ -210,14 +240,16 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         text("NotJson", "{\"format\": ", "config.json: not valid JSON"),
         text("Empty", "", "config.json: not valid JSON"), text("Array", "[1, 2]", "config.json: "),
-        text("NothingInIt", "{}", "'format'"),
+        text("NothingInIt", "{}", "config.json: not the config of a model: key 'kind' not found"),
         text("DuplicateKey", R"({"format": "piddm-model", "format": "piddm-model"})", "format"),
         config(
-            "OtherFormat", [](json& j) { j["format"] = "other"; }, "config.json: not a model of ours"),
+            "OtherFormat", [](json& j) { j["format"] = "other"; },
+            "config.json: its format is \"other\", not piddm-model"),
         config(
-            "UnknownVersion", [](json& j) { j["version"] = 2; }, "config.json: version 2 is not supported (only 1)"),
+            "LaterVersion", [](json& j) { j["version"] = 3; },
+            "config.json: written by a later version of piddm (piddm-model 3, this one reads up to 2)"),
         config(
-            "NoVersion", [](json& j) { j.erase("version"); }, "'version'"),
+            "NoVersion", [](json& j) { j.erase("version"); }, "without a version"),
         config(
             "UnknownKind", [](json& j) { j["kind"] = "studnet"; },
             "kind: unknown value 'studnet'; did you mean 'student'?"),
@@ -242,7 +274,21 @@ INSTANTIATE_TEST_SUITE_P(
         config(
             "UnknownNetworkOption", [](json& j) { j["network"]["options"]["widht"] = 4; }, "did you mean 'width'?"),
         config(
-            "OtherWidth", [](json& j) { j["network"]["options"]["width"] = 6; }, "model.safetensors: tensor '"),
+            "OtherWidth", [](json& j) { j["network"]["options"]["width"] = 3; }, "model.safetensors: tensor '"),
+        config(
+            "LargerThanItsWeights", [](json& j) { j["network"]["options"]["width"] = 16; },
+            "config.json: model: its sizes make a network of more than"),
+        config(
+            "WithoutEnd", [](json& j) { j["network"]["options"]["layers"] = 1000000000; },
+            "config.json: model.layers: must be at least 1 and at most 1024"),
+        config(
+            "ManyLayers", [](json& j) { j["network"]["options"]["layers"] = 1024; },
+            "config.json: model: its sizes make a network of more than"),
+        config(
+            "VeryWide", [](json& j) { j["network"]["options"]["width"] = 65536; },
+            "config.json: model: its sizes make a network of more than"),
+        config(
+            "LatentGrid", [](json& j) { j["latent_grid"] = 1000000; }, "config.json: latent_grid: must be"),
         config(
             "NoHeads", [](json& j) { j.erase("heads"); }, "'heads'"),
         config(

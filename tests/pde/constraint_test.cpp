@@ -2,7 +2,7 @@
 
 #include "piddm/pde/constraint.h"
 
-#include "piddm/core/config.h"
+#include "piddm/core/toml_text.h"
 #include "tests/pde/closed.h"
 
 namespace piddm {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "piddm/core/config.h"
+#include "piddm/core/toml_text.h"
 #include "piddm/tables/options.h"
 
 namespace piddm::testing {

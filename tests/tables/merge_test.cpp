@@ -4,7 +4,7 @@
 
 #include "piddm/tables/options.h"
 #include "piddm/tables/report_files.h"
-#include "tests/testing.h"
+#include "tests/files/flips.h"
 
 namespace piddm {
 namespace {
@@ -106,6 +106,30 @@ TEST(TableMerge, ScalesAreNotMixed) {
   EXPECT_EQ(merged_of({older, paper}).at("scale"), "paper");
   EXPECT_EQ(merged_of({smoke, older}).at("scale"), "smoke");
   EXPECT_FALSE(merged_of({older}).contains("scale"));
+}
+
+TEST(TableReport, NoBitOfItsFileChangesUnnoticed) {
+  const testing::TempDir dir;
+  write_report_file(dir / "report.json", report_from(tiny_report("darcy", {"teacher"}, 0.1), "report.json"));
+  testing::expect_no_silent_damage(
+      dir / "report.json", [&] { return to_json(read_report_file(dir / "report.json")).dump(); }, 2000);
+}
+
+TEST(TableReport, OneOfAnotherKindIsRefusedInPlainWords) {
+  const testing::TempDir dir;
+  const auto refused = [&](const json& object, const std::string& why) {
+    testing::write_text(dir / "report.json", object.dump());
+    EXPECT_ERROR(read_report_file(dir / "report.json"), ExitCode::data,
+                 (dir / "report.json").string() + ": not the report of a table: " + why);
+  };
+  auto report = tiny_report("darcy", {"teacher"}, 1);
+  report.erase("columns");
+  refused(report, "key 'columns' not found");
+  report = tiny_report("darcy", {"teacher"}, 1);
+  report["rows"] = {{"a", 1}};
+  refused(report, "cannot use at()");
+  report["rows"] = "none";
+  refused(report, "");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <set>
 
+#include "tests/files/flips.h"
 #include "tests/recipe/tiny_tables.h"
 #include "tests/testing.h"
 
@@ -193,6 +194,27 @@ TEST_F(TableRuns, ADamagedStepIsNamed) {
   for (const auto& entry : fs::recursive_directory_iterator(folder_.path()))
     if (entry.path().filename() == "metrics.json") testing::write_text(entry.path(), "{");
   EXPECT_ERROR(run("table-diversity"), ExitCode::data, "remove the folder");
+}
+
+TEST_F(TableRuns, NoBitOfAStepChangesUnnoticed) {
+  options_.methods = {"teacher"};
+  run("table-diversity");
+  const auto content = [&] {
+    json report = run("table-diversity");
+    for (const char* clock : {"seconds", "machine"}) report.erase(clock);
+    return report.dump();
+  };
+  int seen = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(folder_ / "steps")) {
+    if (entry.path().filename() != "metrics.json") continue;
+    ++seen;
+    testing::expect_no_silent_damage(entry.path(), content, 30);
+    const auto whole = testing::read_text(entry.path());
+    testing::write_text(entry.path(), R"({"intervals": {"mmse": 3}})");
+    EXPECT_ERROR(content(), ExitCode::data, "remove the folder " + entry.path().parent_path().string());
+    testing::write_text(entry.path(), whole);
+  }
+  EXPECT_EQ(seen, 2);  // of the row and of the floor
 }
 
 TEST_F(TableRuns, RefuseAChoiceThatWouldBeIgnored) {

@@ -95,6 +95,16 @@ TEST(Resume, OfAFinishedRunChangesNothing) {
   EXPECT_EQ(twice.rows, once.rows);
 }
 
+TEST(Resume, DeletesTheCheckpointsThatAKillAtTheEndLeft) {
+  const testing::TempDir folder;
+  finish(folder / "run", -1);
+  const CheckpointStore store(folder / "run" / "checkpoints", 2);
+  const auto kept = store.steps();
+  fs::copy(folder / "run/checkpoints/step-12", folder / "run/checkpoints/step-8");
+  finish(folder / "run", -1);
+  EXPECT_EQ(store.steps(), kept);
+}
+
 TEST(Resume, RefusesADamagedCheckpoint) {
   const testing::TempDir folder;
   EXPECT_THROW(finish(folder / "run", 9), Outage);

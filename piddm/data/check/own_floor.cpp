@@ -77,9 +77,8 @@ OwnFloor join(const std::vector<OwnFloor>& parts) {
 /// The batch as a whole or, where one of its samples cannot be solved, sample by sample.
 OwnFloor compare_or_fail(const Pde& pde, const Tensor& x) try {
   return compare_solutions(pde, x);
-} catch (const Interrupted&) {
-  throw;
 } catch (const Error& error) {
+  if (interrupt_requested()) throw;
   if (x.size(0) > 1) {
     std::vector<OwnFloor> parts;
     for (int64_t i = 0; i < x.size(0); ++i) parts.push_back(compare_or_fail(pde, x.narrow(0, i, 1)));

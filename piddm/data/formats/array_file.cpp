@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "piddm/core/input_file.h"
 #include "piddm/data/formats/csv.h"
 #include "piddm/data/formats/hdf5.h"
 #include "piddm/data/formats/mat5.h"
-#include "piddm/files/atomic_file.h"
 #include "piddm/files/npy.h"
 #include "piddm/files/safetensors.h"
 

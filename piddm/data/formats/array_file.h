@@ -16,12 +16,10 @@
 #include <vector>
 
 #include "piddm/core/fields.h"
+#include "piddm/data/formats/byte_stream.h"
 #include "piddm/files/tensor_map.h"
 
 namespace piddm {
-
-/// What deflate can do at most; nothing honest exceeds it.
-constexpr int64_t kMaxExpansion = 1032;
 
 /// Part of an axis: `count` entries from `first`, every stride-th; count -1: up to the end.
 struct Slice {

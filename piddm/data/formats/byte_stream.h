@@ -4,9 +4,12 @@
 #include <cstdint>
 #include <memory>
 
-#include "piddm/files/atomic_file.h"
+#include "piddm/core/input_file.h"
 
 namespace piddm {
+
+/// What deflate can do at most; nothing honest exceeds it.
+constexpr int64_t kMaxExpansion = 1032;
 
 class ByteStream {
  public:

@@ -1,11 +1,5 @@
 #pragma once
-// How one channel of a data set is made from an array of someone else's file.
-//
-// The axes of an array are named by letters: n samples, m a second sample axis (samples are numbered n-major), x, y, t,
-// c anything else, 1 an axis of one entry, q a square x-y grid flattened to one axis. In the data set H is x, and W is
-// t where some channel has an unpicked t, else y. Axes a channel does not have are repeated: a Burgers initial state
-// "nx" fills all t, a scalar "n" a whole field. Axes other than n, m, x and W must be picked: "u[t=-1]" is the last
-// frame.
+// How one channel of a data set is made from an array of someone else's file, as channel_map.h says.
 
 #include <algorithm>
 #include <functional>
@@ -16,6 +10,7 @@
 #include <vector>
 
 #include "piddm/data/formats/array_file.h"
+#include "piddm/data/formats/channel_map.h"
 
 namespace piddm {
 
@@ -43,21 +38,6 @@ class ArraySet {
   std::map<std::string, ArrayFilePtr> owners_;
   Attributes attributes_;
 };
-
-struct ChannelRule {
-  std::string channel;
-  std::string key = {};                ///< array; empty: constant
-  std::string axes = {};               ///< empty: n, nx, nxy or nxyt by rank
-  std::map<char, int64_t> picks = {};  ///< index on an axis, negative from its end
-  double constant = 0;
-  std::function<Tensor(const Tensor&)> transform = {};  ///< of [N,M,H,W] float64, e.g. a forcing to its phase
-
-  /// "u[t=-1] (nxyt)" or "0.785398": how descriptions show it.
-  std::string text() const;
-};
-
-/// "u=sol,a=coeff[t=0],phi=0.785" (a key map) with axes "nxy" or "u=ntx,a=nx"; a UsageError names what is wrong.
-std::vector<ChannelRule> parse_rules(const std::string& map, const std::string& axes);
 
 /// Sizes all channels of a data set share. 0: no array has that axis.
 struct Extent {

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "piddm/core/input_file.h"
 #include "piddm/files/atomic_file.h"
 
 namespace piddm {

@@ -6,6 +6,7 @@
 
 #include "piddm/core/interrupt.h"
 #include "piddm/core/progress.h"
+#include "piddm/data/data_file.h"
 #include "piddm/data/formats/import_presets.h"
 #include "piddm/data/generate.h"
 #include "piddm/files/sha256.h"
@@ -213,6 +214,7 @@ std::optional<std::string> name_pde(Dataset& dataset, const ImportOptions& o, co
 
 Dataset import_dataset(const ImportOptions& o) {
   const auto files = expand(o.files);
+  for (const auto& file : files) check_digest(file);
   const auto sources = plan_sources(o, open_all(files));
   const auto& front = sources.front();
   int64_t total = 0;

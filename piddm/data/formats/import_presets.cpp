@@ -132,6 +132,7 @@ ImportPlan own(const ArraySet& arrays) {
                      "{}: no data set of ours; name a --preset or a --map of its arrays: {}", arrays.origin(),
                      arrays.listed_names());
   const json description = parse_json(text->get<std::string>(), arrays.origin() + ": description");
+  check_description_version(description, arrays.origin());
   ImportPlan plan;
   for (const auto& name : described_channels(description, arrays.origin()))
     plan.rules.push_back({.channel = name, .key = name, .axes = "nxy"});

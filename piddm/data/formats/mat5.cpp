@@ -1,246 +1,16 @@
 #include "piddm/data/formats/mat5.h"
 
 #include <algorithm>
-#include <cstring>
-#include <optional>
-#include <type_traits>
 #include <utility>
-
-#include "piddm/data/formats/byte_stream.h"
 
 namespace piddm {
 
 namespace {
 
-constexpr uint64_t kHeaderBytes = 128;
-constexpr size_t kMaxVariables = 65536, kMaxName = 4096, kBlock = 1 << 16;
-enum : uint32_t { kInt32 = 5, kUint32 = 6, kInt8 = 1, kMatrix = 14, kCompressed = 15 };
-
-/// Numbers as stored: index is the type code of the format.
-struct Stored {
-  const char* name;
-  size_t bytes;
-};
-constexpr Stored kStored[] = {{"", 0},      {"int8", 1},   {"uint8", 1},  {"int16", 2}, {"uint16", 2},
-                              {"int32", 4}, {"uint32", 4}, {"single", 4}, {"", 0},      {"double", 8},
-                              {"", 0},      {"", 0},       {"int64", 8},  {"uint64", 8}};
-
-/// What an array class is read as; classes 6..15, the rest has a name only.
-struct ArrayClass {
-  const char* name;
-  std::optional<torch::ScalarType> dtype;
-};
-const std::vector<ArrayClass>& classes() {
-  static const std::vector<ArrayClass> list = {{"unknown", {}},
-                                               {"a cell array", {}},
-                                               {"a struct", {}},
-                                               {"an object", {}},
-                                               {"text", {}},
-                                               {"a sparse matrix", {}},
-                                               {"double", torch::kFloat64},
-                                               {"single", torch::kFloat32},
-                                               {"int8", torch::kInt8},
-                                               {"uint8", torch::kUInt8},
-                                               {"int16", torch::kInt16},
-                                               {"uint16", torch::kInt32},
-                                               {"int32", torch::kInt32},
-                                               {"uint32", torch::kInt64},
-                                               {"int64", torch::kInt64},
-                                               {"uint64", torch::kInt64},
-                                               {"a function", {}},
-                                               {"an object", {}}};
-  return list;
-}
-
-struct Tag {
-  uint32_t type, bytes;
-  bool small;
-  char data[4];  ///< of a small element
-};
-
-Tag read_tag(ByteStream& stream) {
-  uint32_t words[2];
-  stream.read(words, sizeof(words));
-  Tag tag{words[0], words[1], false, {}};
-  if ((words[0] >> 16) != 0) tag = {words[0] & 0xFFFF, words[0] >> 16, true, {}};
-  std::memcpy(tag.data, words + 1, 4);
-  return tag;
-}
-
-/// Where the numbers of one variable are.
-struct Variable {
-  std::string name;
-  uint64_t begin = 0, stored_bytes = 0;  ///< of the element in the file
-  bool compressed = false;
-  std::string refused;  ///< why it cannot be read; empty: it can
-  std::vector<int64_t> shape;
-  torch::ScalarType dtype = torch::kFloat64;
-  bool logical = false;
-};
-
-int64_t element_count(const Variable& variable) { return checked_bytes(variable.shape, 1).value_or(-1); }
-
-/// One variable's element, from its matrix tag up to the tag of its numbers.
-class ElementReader {
- public:
-  ElementReader(const InputFile& file, const Variable& variable)
-      : origin_(fmt::format("[mat] {}: variable at byte {}", file.path().string(), variable.begin)),
-        stored_bytes_(variable.stored_bytes),
-        stream_(file, variable.begin, variable.stored_bytes, variable.compressed) {}
-
-  void read_header(Variable& variable) {
-    if (variable.compressed) {
-      const auto tag = read_tag(stream_);
-      check(tag.type == kMatrix && !tag.small, "no array inside the compressed element");
-    }
-    read_flags(variable);
-    if (variable.refused == "an object" || variable.refused == "unknown") return;  // other layouts follow
-    read_shape(variable);
-    variable.name = read_element(kInt8, kMaxName, "name");
-    if (!variable.refused.empty()) return;
-    numbers_ = read_tag(stream_);
-    check_numbers(variable);
-  }
-
-  Tensor read_numbers(const Variable& variable) {
-    auto shape = variable.shape;
-    std::reverse(shape.begin(), shape.end());
-    const auto x = torch::empty(shape, variable.dtype);
-    AT_DISPATCH_ALL_TYPES(variable.dtype, "mat5", [&] { convert<scalar_t>(x.data_ptr<scalar_t>(), x.numel()); });
-    if (!numbers_.small) stream_.skip((8 - numbers_.bytes % 8) % 8);
-    stream_.check_end();
-    return x.permute(reversed_axes(x.dim()));
-  }
-
- private:
-  static std::vector<int64_t> reversed_axes(int64_t rank) {
-    std::vector<int64_t> axes;
-    for (int64_t i = rank - 1; i >= 0; --i) axes.push_back(i);
-    return axes;
-  }
-
-  void check(bool good, const std::string& why) const { require<DataError>(good, "{}: {}", origin_, why); }
-
-  void skip_padding(const Tag& tag) {
-    if (!tag.small) stream_.skip((8 - tag.bytes % 8) % 8);
-  }
-
-  /// The bytes of a short element with this type.
-  std::string read_element(uint32_t type, size_t max_bytes, const char* what) {
-    const auto tag = read_tag(stream_);
-    check(tag.type == type && tag.bytes <= max_bytes && (!tag.small || tag.bytes <= 4), fmt::format("bad {}", what));
-    if (tag.small) return std::string(tag.data, tag.bytes);
-    std::string bytes(tag.bytes, '\0');
-    stream_.read(bytes.data(), bytes.size());
-    skip_padding(tag);
-    return bytes;
-  }
-
-  void read_flags(Variable& variable) {
-    const auto flags = read_element(kUint32, 8, "array flags");
-    check(flags.size() == 8, "bad array flags");
-    const auto kind = static_cast<uint8_t>(flags[0]), bits = static_cast<uint8_t>(flags[1]);
-    const auto& info = classes()[kind < classes().size() ? kind : 0];
-    if (!info.dtype) variable.refused = info.name;
-    if (info.dtype && (bits & 8) != 0) variable.refused = "complex";
-    variable.dtype = info.dtype.value_or(torch::kFloat64);
-    variable.logical = (bits & 2) != 0;
-  }
-
-  void read_shape(Variable& variable) {
-    const auto bytes = read_element(kInt32, 4 * kMaxRank, "dimensions");
-    check(bytes.size() % 4 == 0 && bytes.size() >= 8, "bad dimensions");
-    variable.shape.clear();
-    for (size_t at = 0; at < bytes.size(); at += 4) {
-      int32_t size = 0;
-      std::memcpy(&size, bytes.data() + at, 4);
-      check(size >= 0, "a negative dimension");
-      variable.shape.push_back(size);
-    }
-    check(element_count(variable) >= 0, "impossible dimensions");
-  }
-
-  void check_numbers(const Variable& variable) const {
-    const bool known = numbers_.type < std::size(kStored) && kStored[numbers_.type].bytes > 0;
-    check(known, fmt::format("'{}': unknown number type {}", variable.name, numbers_.type));
-    const auto needed = checked_bytes(variable.shape, static_cast<int64_t>(kStored[numbers_.type].bytes));
-    check(needed && *needed == static_cast<int64_t>(numbers_.bytes) && (!numbers_.small || numbers_.bytes <= 4),
-          fmt::format("'{}': the shape needs {} bytes of {}, there are {}", variable.name, needed.value_or(-1),
-                      kStored[numbers_.type].name, numbers_.bytes));
-    const uint64_t most = variable.compressed ? stored_bytes_ * kMaxExpansion + 64 : stored_bytes_;
-    check(numbers_.small || stream_.position() + numbers_.bytes <= most,
-          fmt::format("'{}': truncated, {} bytes of numbers in an element of {}", variable.name, numbers_.bytes,
-                      stored_bytes_));
-  }
-
-  template <class To>
-  void convert(To* out, int64_t count) {
-    switch (numbers_.type) {
-      case 1:
-        return convert_from<int8_t>(out, count);
-      case 2:
-        return convert_from<uint8_t>(out, count);
-      case 3:
-        return convert_from<int16_t>(out, count);
-      case 4:
-        return convert_from<uint16_t>(out, count);
-      case 5:
-        return convert_from<int32_t>(out, count);
-      case 6:
-        return convert_from<uint32_t>(out, count);
-      case 7:
-        return convert_from<float>(out, count);
-      case 9:
-        return convert_from<double>(out, count);
-      case 12:
-        return convert_from<int64_t>(out, count);
-      default:
-        return convert_from<uint64_t>(out, count);
-    }
-  }
-
-  template <class From, class To>
-  void convert_from(To* out, int64_t count) {
-    if (numbers_.small) {
-      std::vector<From> values(static_cast<size_t>(count));
-      std::memcpy(values.data(), numbers_.data, values.size() * sizeof(From));
-      return copy(values.data(), count, out);
-    }
-    std::vector<From> block(kBlock);
-    for (int64_t done = 0; done < count;) {
-      const auto piece = std::min<int64_t>(count - done, kBlock);
-      stream_.read(block.data(), static_cast<size_t>(piece) * sizeof(From));
-      copy(block.data(), piece, out + done);
-      done += piece;
-    }
-  }
-
-  /// Converts, and refuses what the target type cannot hold.
-  template <class From, class To>
-  void copy(const From* values, int64_t count, To* out) const {
-    for (int64_t i = 0; i < count; ++i) {
-      if constexpr (std::is_integral_v<To>) {
-        if constexpr (std::is_integral_v<From>) {
-          if (!std::in_range<To>(values[i])) check(false, "a number does not fit its type");
-        } else {
-          check(false, "fractions in an array of integers");
-        }
-      }
-      out[i] = static_cast<To>(values[i]);
-    }
-  }
-
-  std::string origin_;
-  uint64_t stored_bytes_;
-  ByteStream stream_;
-  Tag numbers_{};
-};
-
 class Mat5File : public ArrayFile {
  public:
   explicit Mat5File(const std::filesystem::path& path) : ArrayFile(path), file_(path) {
-    check_header();
-    for (uint64_t at = kHeaderBytes; at < file_.size();) at = scan(at);
+    for (auto& variable : list_mat5(file_)) add(std::move(variable));
     if (arrays_.empty() && !refused_.empty())
       throw DataError("[mat] {}: no numeric array; '{}' is {}", path.string(), refused_.begin()->first,
                       refused_.begin()->second);
@@ -250,61 +20,34 @@ class Mat5File : public ArrayFile {
 
  protected:
   Tensor read_slices(const std::string& name, const std::vector<Slice>& slices) const override {
-    auto variable = variables_.at(name);
-    ElementReader reader(file_, variable);
-    reader.read_header(variable);
-    const auto x = take_slices(reader.read_numbers(variable), slices);
+    const auto& variable = variables_.at(name);
+    auto shape = variable.shape;
+    std::reverse(shape.begin(), shape.end());
+    const auto numbers = torch::empty(shape, scalar_type(variable.type));
+    read_mat5_numbers(file_, variable, numbers.data_ptr());
+    std::vector<int64_t> axes;
+    for (int64_t i = numbers.dim() - 1; i >= 0; --i) axes.push_back(i);
+    const auto x = take_slices(numbers.permute(axes), slices);
     return (variable.logical ? x.ne(0) : x).contiguous();
   }
 
  private:
-  void check_header() const {
-    std::string start(std::min(file_.size(), kHeaderBytes), '\0');
-    file_.read(0, start.data(), start.size());
-    require<DataError>(start.size() == kHeaderBytes, "[mat] {}: truncated ({} bytes)", path_.string(), start.size());
-    require<DataError>(start.substr(126) != "MI", "[mat] {}: big-endian files are not supported", path_.string());
-    require<DataError>(is_mat5_header(start), "[mat] {}: not a MAT-file of version 5", path_.string());
-  }
-
-  /// The element at `at`; returns where the next one begins.
-  uint64_t scan(uint64_t at) {
-    require<DataError>(file_.size() - at >= 8, "[mat] {}: truncated at byte {}", path_.string(), at);
-    uint32_t words[2];
-    file_.read(at, words, sizeof(words));
-    require<DataError>(words[1] <= file_.size() - at - 8, "[mat] {}: the element at byte {} has {} bytes, the file {}",
-                       path_.string(), at, words[1], file_.size());
-    require<DataError>(words[0] == kMatrix || words[0] == kCompressed, "[mat] {}: unknown element {} at byte {}",
-                       path_.string(), words[0], at);
-    Variable variable;
-    variable.begin = at + 8;
-    variable.stored_bytes = words[1];
-    variable.compressed = words[0] == kCompressed;
-    if (words[1] > 0) add(std::move(variable));
-    return at + 8 + words[1];
-  }
-
-  void add(Variable variable) {
-    ElementReader(file_, variable).read_header(variable);
-    require<DataError>(variables_.size() + refused_.size() < kMaxVariables, "[mat] {}: too many variables",
-                       path_.string());
+  void add(Mat5Variable variable) {
     if (!variable.refused.empty()) {
       refused_.emplace(variable.name, variable.refused);
       return;
     }
-    arrays_[variable.name] = {variable.shape, variable.logical ? torch::kBool : variable.dtype};
-    require<DataError>(variables_.emplace(variable.name, variable).second, "[mat] {}: two variables called '{}'",
-                       path_.string(), variable.name);
+    arrays_[variable.name] = {variable.shape, variable.logical ? torch::kBool : scalar_type(variable.type)};
+    const auto name = variable.name;
+    require<DataError>(variables_.emplace(name, std::move(variable)).second, "[mat] {}: two variables called '{}'",
+                       path_.string(), name);
   }
 
   InputFile file_;
-  std::map<std::string, Variable> variables_;
+  std::map<std::string, Mat5Variable> variables_;
 };
 
 }  // namespace
-
-bool is_mat5_header(std::string_view start) {
-  return start.size() >= kHeaderBytes && start[124] == 0 && start[125] == 1 && start.substr(126, 2) == "IM";
-}
 
 ArrayFilePtr open_mat5(const std::filesystem::path& path) { return std::make_shared<Mat5File>(path); }
 

@@ -7,11 +7,9 @@
 // Opening reads headers only, an array is read when asked for. Format: MathWorks, "MAT-File Format", Level 5.
 
 #include "piddm/data/formats/array_file.h"
+#include "piddm/data/formats/mat5_reader.h"
 
 namespace piddm {
-
-/// Whether these first 128 bytes are the header of such a file.
-bool is_mat5_header(std::string_view start);
 
 ArrayFilePtr open_mat5(const std::filesystem::path& path);
 

@@ -2,8 +2,8 @@
 
 #include <set>
 
+#include "piddm/core/input_file.h"
 #include "piddm/core/json_text.h"
-#include "piddm/files/atomic_file.h"
 #include "piddm/files/safetensors.h"
 
 namespace piddm {

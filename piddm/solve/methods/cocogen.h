@@ -23,8 +23,8 @@ struct CocogenOptions {
   template <class V>
   void fields(V&& f) {
     step_fields(f, steps, spacing);
-    f("last", last, at_least(0), "N: steps at the end that are corrected");
-    f("after", after, at_least(0), "M: corrections after the last step");
+    f("last", last, count_from(0), "N: steps at the end that are corrected");
+    f("after", after, count_from(0), "M: corrections after the last step");
     f("correction", correction, "largest change of an entry by one correction, network units");
   }
 };

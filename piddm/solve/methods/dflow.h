@@ -32,7 +32,7 @@ struct DflowOptions {
     f("lambda", lambda, "weight of the residual; negative: lambda_train of the model's experiment");
     f("boundary", boundary, at_least(0), "weight of boundary and initial conditions; none where lambda is 0");
     f("hard", hard, "tasks: replace observed entries in the sample");
-    f("segment", segment, at_least(0), "steps whose graph is kept at a time, the others are computed again; 0: all");
+    f("segment", segment, count_from(0), "steps whose graph is kept at a time, the others are computed again; 0: all");
   }
 };
 

@@ -26,7 +26,7 @@ struct DirectOptions {
 
   template <class V>
   void fields(V&& f) {
-    f("iterations", iterations, at_least(1), "evaluations of the objective");
+    f("iterations", iterations, count_from(1), "evaluations of the objective");
     f("lambda", lambda, at_least(0), "weight of the residual");
     f("precondition", precondition,
       "measure the residual by the solution error it stands for, where the PDE has a fast solver and u is mostly "

@@ -27,7 +27,7 @@ struct EciOptions {
   template <class V>
   void fields(V&& f) {
     step_fields(f, steps, spacing);
-    f("mixing", mixing, at_least(1), "corrections at each step; the compute-matched comparison takes 3");
+    f("mixing", mixing, count_from(1), "corrections at each step; the compute-matched comparison takes 3");
     f("noise", noise, "fixed, resample:K (drawn again every K evaluations) or ddim (the step's own estimate)");
     f("constraint", constraint, "pde: its own hard constraint; none; or a constraint as in docs/constraints.md");
   }

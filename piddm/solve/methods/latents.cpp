@@ -98,7 +98,7 @@ LatentResult by_gauss_newton(const RowFunction& f, const Tensor& x0, const Laten
 }  // namespace
 
 LatentResult minimize_squares(const RowFunction& f, const Tensor& x0, const LatentOptions& options) {
-  check_bounds(options, "method");
+  check_bounds(options);
   if (options.iterations > 0 && options.optimizer == LatentOptimizer::gauss_newton)
     return by_gauss_newton(f, x0, options);
   const RowFunction loss = [&](const Tensor& x, const Tensor& rows) { return f(x, rows).square().sum(1); };
@@ -109,7 +109,7 @@ LatentResult minimize_squares(const RowFunction& f, const Tensor& x0, const Late
 }
 
 Tensor minimize_latents(const BatchObjective& objective, const Tensor& x0, const LatentOptions& options) {
-  check_bounds(options, "method");
+  check_bounds(options);
   require<UsageError>(options.optimizer != LatentOptimizer::gauss_newton,
                       "method: gauss-newton needs an objective that is a sum of squares of one evaluation: the method "
                       "piddm has one");

@@ -36,7 +36,7 @@ struct LatentOptions {
   void fields(V&& f) {
     f("optimizer", optimizer,
       "lbfgs (strong Wolfe, per sample), adam, gd, or gauss-newton (with conjugate gradients; piddm only)");
-    f("iterations", iterations, at_least(0),
+    f("iterations", iterations, count_from(0),
       "evaluations of the objective; of gauss-newton: Jacobian products included");
     f("step", step, more_than(0), "step size of adam and gd");
     f("tolerance", tolerance, at_least(0),

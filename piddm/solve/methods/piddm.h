@@ -62,9 +62,10 @@ struct PiddmOptions {
       "tasks: standard deviation of the latents that the search starts from; a sample has 1");
     f("anneal", anneal, from_to_below(0, 1),
       "tasks: share of task.iterations in which lambda is a tenth of itself; 0: none");
-    f("starts", starts, at_least(1),
+    f("starts", starts, count_from(1, 1e6),
       "tasks: latents optimised for each case, the best is kept; each takes task.iterations");
-    f("candidates", candidates, at_least(1), "tasks: latents tried for each case, the best of them are the starts");
+    f("candidates", candidates, count_from(1, 1e6),
+      "tasks: latents tried for each case, the best of them are the starts");
   }
   static std::vector<FormerKey> former_keys() {
     return {{"batch", "", "it changes no result; say --set batch=N where the student is used"}};

@@ -46,7 +46,7 @@ struct CommonOptions {
   template <class V>
   void fields(V&& f) {
     f("precision", precision, "arithmetic of the network on a GPU: fp32, tf32 or bf16; no effect on the CPU");
-    f("batch", batch, at_least(0), "samples at a time, does not change the result; 0: as memory allows");
+    f("batch", batch, count_from(0), "samples at a time, does not change the result; 0: as memory allows");
   }
 };
 
@@ -59,7 +59,7 @@ CommonOptions take_common(json& options, CommonOptions common) {
     taken[name] = *found;
     options.erase(found);
   });
-  read_fields(taken, common, "method");
+  read_fields(taken, common);
   return common;
 }
 
@@ -91,35 +91,34 @@ MethodCard card(const std::string& name, std::optional<ModelKind> needs, const s
   const CommonOptions common{precision, Options{}.batch};
   const auto matched = [common](const json& options) {
     if constexpr (requires { M::matched(Options{}); }) {
-      const auto usual = parsed<Options>(options, common, "method");
+      const auto usual = parsed<Options>(options, common, "");
       return with_changes(options, write_fields(usual), write_fields(M::matched(usual)));
     }
     return options;
   };
-  return {.name = name,
-          .summary = summary,
-          .needs = needs,
-          .own = is_own<M>(),
-          .slow = is_slow<M>(),
-          .refusal = refusal_of<M>,
-          .options = describe_fields<Options>() + describe_fields(common),
-          .check = [common, name](const json& options) { parsed<Options>(options, common, name); },
-          .renewed =
-              [name](const json& stored) {
-                Options options;
-                read_fields(stored, options, name, FormerKeys::accept);
-                return write_fields(options);
-              },
-          .evaluations =
-              [common](const json& options, Task task) {
-                return evaluations_with<M>(parsed<Options>(options, common, "method"), task);
-              },
-          .matched = matched,
-          .make = [common](const Model& model, json options) -> MethodPtr {
-            const auto given = parsed<Options>(options, common, "method");
-            model.network->set_precision(take_common(options, common).precision);
-            return std::make_unique<M>(model, given);
-          }};
+  return {
+      .name = name,
+      .summary = summary,
+      .needs = needs,
+      .own = is_own<M>(),
+      .slow = is_slow<M>(),
+      .refusal = refusal_of<M>,
+      .options = describe_fields<Options>() + describe_fields(common),
+      .check = [common, name](const json& options) { parsed<Options>(options, common, name); },
+      .renewed =
+          [name](const json& stored) {
+            Options options;
+            read_fields(stored, options, name, FormerKeys::accept);
+            return write_fields(options);
+          },
+      .evaluations = [common](const json& options,
+                              Task task) { return evaluations_with<M>(parsed<Options>(options, common, ""), task); },
+      .matched = matched,
+      .make = [common](const Model& model, json options) -> MethodPtr {
+        const auto given = parsed<Options>(options, common, "");
+        model.network->set_precision(take_common(options, common).precision);
+        return std::make_unique<M>(model, given);
+      }};
 }
 
 }  // namespace

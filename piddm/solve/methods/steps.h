@@ -12,7 +12,7 @@ namespace piddm {
 /// The keys of every method that goes through such steps.
 template <class V>
 void step_fields(V&& f, int64_t& steps, Spacing& spacing) {
-  f("steps", steps, at_least(1), "steps from noise to sample");
+  f("steps", steps, count_from(1), "steps from noise to sample");
   f("spacing", spacing, "times of the steps: uniform, or quadratic: short ones at the noisy end (process/time_grid.h)");
 }
 

@@ -11,6 +11,7 @@ namespace {
 TensorMap arrays_of(const std::filesystem::path& file, const Pde& pde) {
   require<UsageError>(file.extension() == ".npz" || file.extension() == ".safetensors",
                       "{}: expected .npz or .safetensors, or .csv for a list of sensors", file.string());
+  check_digest(file);
   auto content = read_arrays(file);
   check_declared(read_description(content.description), pde, file.string() + " is");
   return std::move(content.arrays);

@@ -1,0 +1,39 @@
+#pragma once
+// The text of a sensor list (sensor_list.h has the rules), without LibTorch.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace piddm {
+
+/// One sensor as the file has it; the place is empty for scalar channels.
+struct SensorReading {
+  std::string origin;  ///< "sensors.csv: line 7"
+  int64_t channel = 0, sample = 0;
+  std::optional<double> h, w;
+  double value = 0, sigma = 0;
+};
+
+/// Names of the columns, and what they are for.
+struct SensorColumns {
+  std::map<std::string, size_t> at;  ///< number of the column
+  bool coordinates = false;          ///< places are coordinates of the equation, not entries
+  std::string h = "i", w = "j";
+
+  /// A DataError for an unknown name, one that comes twice or is missing.
+  SensorColumns(const std::vector<std::string>& names, const std::string& origin);
+};
+
+struct SensorTable {
+  bool coordinates = false;
+  std::vector<SensorReading> readings;  ///< at least one
+};
+
+/// The readings of a CSV text; `channels` are the names that the first column may have, `file` is for messages.
+SensorTable parse_sensors(std::string_view text, const std::string& file, const std::vector<std::string>& channels);
+
+}  // namespace piddm
