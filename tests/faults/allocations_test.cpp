@@ -12,6 +12,7 @@
 #include "piddm/core/toml_text.h"
 #include "piddm/data/formats/csv.h"
 #include "piddm/files/atomic_file.h"
+#include "piddm/files/manifest.h"
 #include "piddm/files/npy.h"
 #include "piddm/files/safetensors.h"
 #include "piddm/files/sha256.h"
@@ -138,6 +139,8 @@ TEST(Allocations, Files) {
   write_text(dir / "cut.safetensors", testing::read_text(dir / "x.safetensors").substr(0, 100));
   fail_each("safetensors header", true,
             [&] { return fmt::format("{}", read_safetensors(dir / "cut.safetensors").tensors.size()); });
+  const std::string line = std::string(64, 'a') + "  model.safetensors\n";
+  fail_each("manifest", false, [&] { return fmt::format("{}", parse_manifest(line, "manifest.sha256").size()); });
   write_text(dir / "x.csv", "1,2,3\n4,5,6\n7,8\n");
   fail_each("CSV", false, [&] { return fmt::format("{}", read_csv(dir / "x.csv").numel()); });
 }
