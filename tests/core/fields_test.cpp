@@ -244,7 +244,7 @@ TEST(Registry, UnknownNamesAreRefusedWithTheNearest) {
 struct Numbers {
   double any = 0;
   double weight = 0;
-  std::vector<double> several;
+  std::vector<double> several = {};
   int64_t samples = 1;
   int threads = 1;
 
