@@ -19,7 +19,7 @@ help:
 	@echo 'make demo     install packages, build the program, run the demonstration into runs/demo'
 	@echo 'make install  build the program and the library and install them into PREFIX (~/.local)'
 	@echo 'make test     install packages, build everything, run every test and the outside example'
-	@echo 'make test-long  what takes too long for every change: 2 million damaged files, kills, races, all tests under sanitizers'
+	@echo 'make test-long  what takes too long for every change: 2 million damaged files, kills, races, faults, sanitizers'
 	@echo 'make fuzz     RUNS=1000000 inputs for each fuzz target (or TARGETS="toml zip"), 30 minutes; docs/fuzzing.md'
 	@echo 'make build    build everything'
 	@echo 'make bench    build the program, measure the network on the CPU into results/bench (5 minutes)'
@@ -57,9 +57,11 @@ test: build check-architecture
 test-long: build
 	@PIDDM_MUTATIONS=2000000 $(BUILD)/tests/data/formats/test_data_formats --gtest_filter='*Mutat*' $(ARGS)
 	@PIDDM_MUTATIONS=2000000 $(BUILD)/tests/mutation/test_mutation $(ARGS)
+	@PIDDM_FAULTS=all $(BUILD)/tests/faults/test_faults
 	@PIDDM_KILLS=1000 $(BUILD)/tests/campaign/test_campaign --gtest_filter='*Kills*'
 	@PIDDM_RACES=200 $(BUILD)/tests/campaign/test_campaign --gtest_filter='*Races*:*Replaced*'
 	@PIDDM_SIGNALS=25 $(BUILD)/tests/campaign/test_campaign --gtest_filter='*Signals*'
+	@python3 tests/scripts/options_sweep.py $(PIDDM)
 	@cmake -S . -B $(BUILD)/ungrouped -G Ninja -DCMAKE_BUILD_TYPE=Release -DPIDDM_UNITY=OFF $(CONFIGURE) --log-level=WARNING
 	@cmake --build $(BUILD)/ungrouped --parallel $(JOBS)
 	@cmake --preset asan $(CONFIGURE) --log-level=WARNING > /dev/null

@@ -35,6 +35,7 @@ function(piddm_group target)
     return()
   endif()
   get_target_property(sources ${target} SOURCES)
+  list(FILTER sources EXCLUDE REGEX "^\\$<")  # objects of other targets
   execute_process(
     COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/cmake/group_sources.py ${PIDDM_GROUP_SIZE}
       ${PROJECT_SOURCE_DIR} ${sources}

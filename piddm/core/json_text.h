@@ -22,8 +22,8 @@ struct JsonLimits {
 
 namespace detail {
 
-/// Hears what is in a text (nlohmann's SAX interface) and throws a DataError at the first duplicate key, broken limit or
-/// mistake, before memory is spent on values.
+/// Hears what is in a text (nlohmann's SAX interface) and throws a DataError at the first duplicate key, broken limit
+/// or mistake, before memory is spent on values.
 class JsonGuard {
  public:
   JsonGuard(std::string origin, JsonLimits limits) : origin_(std::move(origin)), limits_(limits) {}

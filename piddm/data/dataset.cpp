@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "piddm/core/input_file.h"
 #include "piddm/data/data_file.h"
@@ -15,6 +16,7 @@ namespace {
 
 constexpr double kSameConstant = 1e-6;
 constexpr int kReadings = 100;
+constexpr uint64_t kMaxExpansion = 200, kAlwaysAllowed = uint64_t{1} << 20;  // of files/zip.h
 
 /// Version 1 had neither format nor digest.
 const JsonFormat& index_format() {
@@ -85,6 +87,7 @@ std::vector<ShardEntry> shard_list(const json& index, const std::string& origin)
   const auto list = index.find("shards");
   require<DataError>(list != index.end() && list->is_array() && !list->empty(), "{}: no list of shards", origin);
   std::vector<ShardEntry> shards(list->size());
+  std::set<std::string> names;
   for (size_t i = 0; i < shards.size(); ++i) {
     try {
       read_fields((*list)[i], shards[i], fmt::format("shards[{}]", i));
@@ -94,6 +97,7 @@ std::vector<ShardEntry> shard_list(const json& index, const std::string& origin)
     const auto& name = shards[i].file;
     require<DataError>(!name.empty() && name == std::filesystem::path(name).filename().string(),
                        "{}: '{}' is not the name of a file beside the index", origin, name);
+    require<DataError>(names.insert(name).second, "{}: '{}' is listed twice", origin, name);
   }
   return shards;
 }
@@ -110,17 +114,29 @@ Dataset load_shard(const std::filesystem::path& path, const ShardEntry& entry, F
   return shard;
 }
 
+/// A DataError where a file is too small for so many samples, however well it is compressed: before memory is taken for
+/// them.
+void check_room(const std::filesystem::path& file, int64_t n, int64_t numbers) {
+  const auto most = kMaxExpansion * std::max<uint64_t>(InputFile(file).size(), kAlwaysAllowed);
+  require<DataError>(static_cast<uint64_t>(n) <= most / static_cast<uint64_t>(numbers),
+                     "{}: too small for the {} samples the index says", file.string(), n);
+}
+
 Dataset load_shards(const std::filesystem::path& path, const json& index, Faults faults) {
   const auto origin = path.string();
   const auto shards = shard_list(index, origin);
   Dataset whole{.description = read_description(index), .channels = described_channels(index, origin)};
   int64_t total = 0, done = 0;
-  for (const auto& entry : shards) total += entry.n;
+  for (const auto& entry : shards)
+    require<DataError>(!__builtin_add_overflow(total, entry.n, &total), "{}: too many samples", origin);
   for (const auto& entry : shards) {
     const auto file = path.parent_path() / entry.file;
     const auto shard = load_shard(file, entry, faults);
     const auto sizes = shard.fields.sizes();
-    if (done == 0) whole.fields = torch::empty({total, sizes[1], sizes[2], sizes[3]}, shard.fields.options());
+    if (done == 0) {
+      for (const auto& other : shards) check_room(path.parent_path() / other.file, other.n, shard.fields[0].numel());
+      whole.fields = torch::empty({total, sizes[1], sizes[2], sizes[3]}, shard.fields.options());
+    }
     require<DataError>(shard.channels == whole.channels && sizes.slice(1) == whole.fields.sizes().slice(1) &&
                            shard.fields.scalar_type() == whole.fields.scalar_type(),
                        "{}: its channels, grid or type are not those of the set", file.string());

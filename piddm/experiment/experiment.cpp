@@ -198,7 +198,7 @@ void plot_training(const fs::path& run, const fs::path& png) {
   std::vector<Curve> curves;
   for (const auto& row : RunFolder::read_metrics(run))
     for (const auto& [name, value] : row.items()) {
-      if (no_losses.contains(name) || !value.is_number()) continue;
+      if (no_losses.contains(name) || !value.is_number() || !row.value("step", json()).is_number()) continue;
       auto curve =
           std::find_if(curves.begin(), curves.end(), [&name = name](const Curve& c) { return c.name == name; });
       if (curve == curves.end()) curve = curves.insert(curves.end(), Curve{name});

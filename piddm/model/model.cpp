@@ -73,6 +73,7 @@ Model from_config(const json& config) {
   require<DataError>(model.latent_grid >= 0 && model.latent_grid <= kMaxLatentGrid,
                      "latent_grid: must be at least 0 and at most {}, got {}", kMaxLatentGrid, model.latent_grid);
   model.provenance = config.value("provenance", json::object());
+  require<DataError>(model.provenance.is_object(), "provenance: expected a table");
   if (const auto training = config.find("training"); training != config.end())
     read_fields(*training, model.training, "training");
   else

@@ -77,8 +77,9 @@ void BatchedMethod::each_batch(Stream stream, int64_t first, int64_t n, uint64_t
   const bool observed = !known.empty();
   const int64_t latents = choose_batch(batch_, model_, uses_gradient(observed), extra_bytes());
   const int64_t size = std::max<int64_t>(latents / latents_per_sample(observed), 1);
-  require_batch(batch_ > 0 ? "batch" : "starts", std::min(size, n) * latents_per_sample(observed), model_,
-                uses_gradient(observed), extra_bytes());
+  if (batch_ > 0 || latents_per_sample(observed) > 1)
+    require_batch(batch_ > 0 ? "batch" : "starts", std::min(size, n) * latents_per_sample(observed), model_,
+                  uses_gradient(observed), extra_bytes());
   progress_ = std::make_unique<Progress>(name_, (n + size - 1) / size * steps(observed));
   for (int64_t at = 0; at < n; at += size) {
     const int64_t count = std::min(size, n - at);

@@ -77,8 +77,11 @@ class SignalCampaign {
     EXPECT_TRUE(difference.none()) << told << difference.text();
   }
 
-  bool send(const Child& child, int number, double instant) const {
-    sleep_seconds(instant * unbroken_.seconds());
+  /// At an instant between the one from which on the program listens and its end.
+  bool send(Child& child, int number, double instant) const {
+    const Stopwatch watch;
+    child.wait_until([&] { return is_caught(child.pid(), number); });
+    sleep_seconds(instant * (unbroken_.seconds() - watch.seconds()));
     const bool ready = is_caught(child.pid(), number);
     child.signal(number);
     return ready;

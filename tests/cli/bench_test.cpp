@@ -119,12 +119,12 @@ TEST(CliBench, WhatCannotBeMeasuredIsRefused) {
   refused({"--precision", "bf16"}, ExitCode::usage, "--precision bf16: only on a GPU");
   refused({"--precision", "tf23"}, ExitCode::usage, "did you mean 'tf32'");
   refused({"--modes", "7"}, ExitCode::usage, "--modes 7: must be even");
-  refused({"--batch", "0"}, ExitCode::usage, "--batch 0");
-  refused({"--grid", "4"}, ExitCode::usage, "--grid 4");
-  refused({"--width", "0"}, ExitCode::usage, "--width 0");
-  refused({"--repeats", "0"}, ExitCode::usage, "--repeats 0");
+  refused({"--batch", "0"}, ExitCode::usage, "--batch: must be at least 1, got 0");
+  refused({"--grid", "4"}, ExitCode::usage, "--grid: must be at least 8, got 4");
+  refused({"--width", "0"}, ExitCode::usage, "--width: must be at least 1, got 0");
+  refused({"--repeats", "0"}, ExitCode::usage, "--repeats: must be at least 1, got 0");
   refused({"--json", "/no/such/folder/x.json"}, ExitCode::resources, "--json /no/such/folder/x.json");
-  expect_failure({"bench", "sample", "--steps", "0"}, ExitCode::usage, "--steps 0");
+  expect_failure({"bench", "sample", "--steps", "0"}, ExitCode::usage, "--steps: must be at least 1, got 0");
 }
 
 }  // namespace

@@ -18,7 +18,8 @@ bool has_threads(const Arguments& arguments) {
   return std::find(arguments.begin(), arguments.end(), "--threads") != arguments.end();
 }
 
-[[noreturn]] void become_program(const Arguments& arguments, const std::string& out, const std::string& err) {
+[[noreturn]] void become_program(const Arguments& arguments, const std::string& out, const std::string& err,
+                                 const Surroundings& surroundings) {
   std::vector<char*> argv;
   for (const auto& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
@@ -26,6 +27,11 @@ bool has_threads(const Arguments& arguments) {
             err_fd = ::open(err.c_str(), O_WRONLY | O_CREAT, 0666);
   if (out_fd < 0 || err_fd < 0 || ::dup2(out_fd, STDOUT_FILENO) < 0 || ::dup2(err_fd, STDERR_FILENO) < 0) ::_exit(126);
   ::setenv("GOMP_SPINCOUNT", "3000", 0);  // two busy threads on a busy machine wait for each other for ages otherwise
+  for (const auto& variable : surroundings.environment) ::putenv(const_cast<char*>(variable.c_str()));
+  const int full = surroundings.full.empty() ? -1 : ::open("/dev/full", O_RDWR);
+  for (const int fd : surroundings.full) ::dup2(full, fd);
+  for (int fd = 3; fd < 16; ++fd) ::close(fd);
+  for (const int fd : surroundings.closed) ::close(fd);
   ::execv(argv[0], argv.data());
   ::_exit(127);
 }
@@ -38,7 +44,7 @@ Arguments two_threads() {
   return {"--threads", cores >= 2 ? "2" : "1"};
 }
 
-Child::Child(const Arguments& arguments, const std::string& standard_output) {
+Child::Child(const Arguments& arguments, const std::string& standard_output, const Surroundings& surroundings) {
   const char* given = std::getenv("PIDDM_PROGRAM");
   Arguments all = {given != nullptr ? given : PIDDM_PROGRAM};
   all.insert(all.end(), arguments.begin(), arguments.end());
@@ -49,7 +55,7 @@ Child::Child(const Arguments& arguments, const std::string& standard_output) {
   write_text(folder_ / "out", "");
   write_text(err, "");
   pid_ = ::fork();
-  if (pid_ == 0) become_program(all, out, err);
+  if (pid_ == 0) become_program(all, out, err, surroundings);
 }
 
 Child::~Child() {
@@ -83,7 +89,9 @@ bool Child::wait_until(const std::function<bool()>& condition) {
   return true;
 }
 
-Outcome piddm(const Arguments& arguments) { return Child(arguments).wait(); }
+Outcome piddm(const Arguments& arguments, const Surroundings& surroundings) {
+  return Child(arguments, "", surroundings).wait();
+}
 
 Outcome succeed(Arguments arguments) {
   arguments.emplace_back("--quiet");

@@ -22,11 +22,19 @@ struct Outcome {
 /// "--threads 2", or 1 on a machine with a single core.
 Arguments two_threads();
 
+/// What a program may find around it.
+struct Surroundings {
+  std::vector<int> closed = {};               ///< of the descriptors 0, 1, 2
+  std::vector<int> full = {};                 ///< those on /dev/full: every write fails
+  std::vector<std::string> environment = {};  ///< "NAME=value"
+};
+
 /// A running `piddm ARGUMENTS --threads 2`; killed and reaped with the object. PIDDM_PROGRAM in the environment names
 /// another program than the one just built.
 class Child {
  public:
-  explicit Child(const Arguments& arguments, const std::string& standard_output = "");
+  explicit Child(const Arguments& arguments, const std::string& standard_output = "",
+                 const Surroundings& surroundings = {});
   ~Child();
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
@@ -46,7 +54,7 @@ class Child {
 };
 
 /// Runs the program to its end.
-Outcome piddm(const Arguments& arguments);
+Outcome piddm(const Arguments& arguments, const Surroundings& surroundings = {});
 
 /// Runs it with --quiet and expects success; a failure prints what the program said.
 Outcome succeed(Arguments arguments);

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "piddm/core/config.h"
+#include "piddm/data/dataset.h"
 #include "piddm/files/npy.h"
 #include "tests/cli/workshop.h"
 #include "tests/files/faults.h"
@@ -48,7 +49,8 @@ TEST_F(CliErrors, WrongNamesAreAnsweredWithTheNearestRightOne) {
 }
 
 TEST_F(CliErrors, WrongValuesAreUsageErrors) {
-  expect_failure({"data", "make", "darcy", "--n", "0", "--out", out()}, ExitCode::usage, "--n 0");
+  expect_failure({"data", "make", "darcy", "--n", "0", "--out", out()}, ExitCode::usage,
+                 "--n: must be at least 1, got 0");
   expect_failure({"data", "make", "darcy", "--n", "many", "--out", out()}, ExitCode::usage, "--n");
   expect_failure({"data", "make", "darcy", "--out", out("out.csv")}, ExitCode::usage,
                  "must end in .npz or .safetensors");
@@ -193,6 +195,35 @@ TEST_F(CliErrors, TrainingThatDivergesIsANumericsError) {
   EXPECT_FALSE(fs::exists(folder_ / "run/model"));
 }
 
+TEST_F(CliErrors, DataOtherThanTheirDigestAreRefusedByEveryReader) {
+  const auto file = copy("data.npz").string(), digest = copy("data.npz.sha256").string();
+  const auto kept = testing::read_text(digest);
+  auto data = load_dataset(file);
+  data.fields[7][0][3][4] += 0.5;
+  save_dataset(file, data);
+  testing::write_text(digest, kept);
+  const std::string said = "data.npz: damaged (its SHA-256 is not the one in " + digest + ")";
+  expect_failure({"data", "info", file}, ExitCode::data, said);
+  expect_failure({"plot", file, "--out", out("x.png")}, ExitCode::data, said);
+  expect_failure({"train", shop_.config(), "--data", file, "--out", out("run")}, ExitCode::data, said);
+  expect_failure({"evaluate", shop_.at("samples.npz"), "--reference", file}, ExitCode::data, said);
+  expect_failure({"data", "import", file, "--out", out()}, ExitCode::data, said);
+  expect_failure({"data", "export", file, "--format", "safetensors", "--out", out("x.safetensors")}, ExitCode::data,
+                 said);
+  expect_failure({"solve", shop_.at("student"), "--task", "forward", "--observe", file, "--out", out()}, ExitCode::data,
+                 said);
+}
+
+TEST_F(CliErrors, AModelWithAChangedBitIsRefused) {
+  auto model = copy("student");
+  const auto config = model / "model/config.json";
+  auto text = testing::read_text(config);
+  const auto at = text.find("\"scale\": ") + 9;
+  text[at] = text[at] == '1' ? '3' : '1';
+  testing::write_text(config, text);
+  expect_failure({"generate", model.string(), "--out", out()}, ExitCode::data, "damaged or edited by hand");
+}
+
 TEST_F(CliErrors, AFullDiskStopsTheRunAndRoomContinuesIt) {
   const auto disk = folder_ / "disk";
   const testing::SmallDisk small(disk, 112);  // for two checkpoints and not three
@@ -213,6 +244,53 @@ TEST_F(CliErrors, AFullDiskStopsTheRunAndRoomContinuesIt) {
   EXPECT_EQ(testing::piddm(again).code, 0);
   EXPECT_EQ(testing::read_text(disk / "run/model/model.safetensors"),
             testing::read_text(shop_ / "teacher/model/model.safetensors"));
+}
+
+TEST_F(CliErrors, NumbersAreCheckedAsTheyAreWritten) {
+  const std::string huge = "99999999999999999999999";
+  expect_failure({"data", "make", "darcy", "--n", huge, "--out", out()}, ExitCode::usage, "got " + huge);
+  expect_failure({"generate", shop_.at("student"), "--seed", "-1", "--out", out()}, ExitCode::usage,
+                 "--seed: must be at least 0, got -1");
+  expect_failure({"generate", shop_.at("student"), "--seed", "18446744073709551615", "--out", out()}, ExitCode::usage,
+                 "--seed: must be at most");
+  expect_failure(
+      {"solve", shop_.at("student"), "--task", "forward", "--observe", shop_.at("data.npz"), "--n=-1", "--out", out()},
+      ExitCode::usage, "--n: must be at least 0, got -1");
+  expect_failure({"evaluate", shop_.at("samples.npz"), "--reference", shop_.at("data.npz"), "--share", "nan"},
+                 ExitCode::usage, "--share: must be a number above 0");
+  expect_failure({"generate", shop_.at("student"), "--set", "refine.step=nan", "--out", out()}, ExitCode::usage,
+                 "refine.step: must be a finite number, got nan");
+}
+
+TEST_F(CliErrors, WhatCannotFitIsRefusedBeforeAnyWork) {
+  expect_failure({"data", "make", "darcy", "--n", "1000000000000", "--grid", "16", "--out", out()}, ExitCode::resources,
+                 "out.npz: writing it takes 3.64 PiB, but ");
+  expect_failure({"generate", shop_.at("student"), "--n", "1000000000000", "--out", out()}, ExitCode::resources,
+                 "out.npz: writing it takes 3.64 PiB, but ");
+  expect_failure({"train", shop_.config(), "--out", out("run"), "--set", "train.batch=1000000000"}, ExitCode::resources,
+                 "train.batch = 1000000000: takes about");
+  expect_failure({"train", shop_.config(), "--out", out("run"), "--set", "train.batch=1000000000000"}, ExitCode::usage,
+                 "train.batch: must be at most 1000000000");
+  EXPECT_FALSE(fs::exists(out("run") + "/config.toml"));
+}
+
+TEST_F(CliErrors, NamesThatAreTooLongAreRefused) {
+  expect_failure({"generate", shop_.at("student"), "--out", out(std::string(240, 'x') + ".npz")}, ExitCode::usage,
+                 "a name in it has more than 200 characters");
+}
+
+TEST_F(CliErrors, TheLaboratoryChecksItsOptionsInADryRun) {
+  expect_failure({"reproduce", "figure-mog", "--dry-run", "--set", "samples=0", "--out", out("run")}, ExitCode::usage,
+                 "samples: must be at least 2, got 0");
+  expect_failure({"reproduce", "table-downstream", "--dry-run", "--set", "cases=999", "--out", out("run")},
+                 ExitCode::usage, "cases: 999 cases of 128 held-out samples; lower it or raise judge.held_out");
+}
+
+TEST_F(CliErrors, AGridThatIsTooSmallIsNotRecommended) {
+  write_npz(out("small.npz"),
+            {.arrays = {{"u", torch::rand({4, 7, 7})}, {"a", torch::rand({4, 7, 7}) + 1}}, .texts = {}});
+  expect_failure({"train", shop_.config(), "--data", out("small.npz"), "--out", out("run")}, ExitCode::data,
+                 "the data have 7 points per side; equations here have 16 to 1024");
 }
 
 }  // namespace

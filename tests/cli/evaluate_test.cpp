@@ -99,7 +99,7 @@ TEST_F(CliEvaluate, JudgesTasksAndEnsembles) {
 }
 
 TEST_F(CliEvaluate, FewerSamplesThanAMetricNeedsIsAClearError) {
-  expect_failure(command({"--n", "1"}, "student"), ExitCode::usage, "at least 2 samples");
+  expect_failure(command({"--n", "1"}, "student"), ExitCode::usage, "--n: must be at least 2, got 1");
   testing::succeed({"generate", shop_.at("student"), "--n", "1", "--out", out("one.npz")});
   expect_failure({"evaluate", out("one.npz"), "--reference", shop_.at("other.npz")}, ExitCode::data,
                  "at least 2 samples, got 1");

@@ -1,6 +1,7 @@
 // --resume continues the run that is there, and no other.
 
 #include "piddm/core/config.h"
+#include "piddm/data/dataset.h"
 #include "tests/cli/workshop.h"
 
 namespace piddm {
@@ -50,6 +51,15 @@ TEST_F(CliResume, WhatARunIsMadeOfCannotChange) {
   expect_failure({"train", "--out", (folder_ / "none").string(), "--resume"}, ExitCode::usage, "no run here");
   EXPECT_EQ(testing::piddm(train).code, 0);  // finished: nothing to do
   EXPECT_EQ(weights(run), weights(shop_ / "teacher"));
+}
+
+TEST_F(CliResume, DataThatDifferInOneValueAreOtherData) {
+  const auto run = copy("teacher"), file = (folder_ / "data.npz").string();
+  auto data = load_dataset(shop_.at("data.npz"));
+  data.fields[7][0][3][4] += 0.5;
+  save_dataset(file, data);
+  expect_failure({"train", "--out", run, "--resume", "--data", file, "--set", "train.steps=24"}, ExitCode::usage,
+                 "was begun with another data");
 }
 
 TEST_F(CliResume, TrainingMayGoOnForLongerAndSaysSo) {

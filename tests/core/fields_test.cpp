@@ -241,5 +241,49 @@ TEST(Registry, UnknownNamesAreRefusedWithTheNearest) {
   EXPECT_ERROR(registry.at("circel"), ExitCode::usage, "unknown shape 'circel'; did you mean 'circle'?");
 }
 
+struct Numbers {
+  double any = 0;
+  double weight = 0;
+  std::vector<double> several = {};
+  int64_t samples = 1;
+  int threads = 1;
+
+  template <class V>
+  void fields(V&& f) {
+    f("any", any, "without bounds");
+    f("weight", weight, at_least(0), "bounded below");
+    f("several", several, "without bounds");
+    f("samples", samples, count_from(1), "a count");
+    f("threads", threads, "a small number");
+  }
+};
+
+TEST(Fields, NumbersMustBeFiniteWithOrWithoutBounds) {
+  const auto reading = [](const json& config) {
+    Numbers numbers;
+    read_fields(config, numbers, "solve");
+  };
+  const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  for (const double value : {inf, -inf, nan}) {
+    EXPECT_ERROR(reading({{"any", value}}), ExitCode::usage, "solve.any: must be a finite number, got ");
+    EXPECT_ERROR(reading({{"weight", value}}), ExitCode::usage, "solve.weight: must be a finite number, got ");
+    EXPECT_ERROR(reading({{"several", {1.0, value}}}), ExitCode::usage, "solve.several: must be a finite number");
+    EXPECT_ERROR(check_bounds(Numbers{.any = value}), ExitCode::usage, "any: must be a finite number");
+  }
+  EXPECT_NO_THROW(reading({{"any", -1e300}, {"weight", 0}}));
+}
+
+TEST(Fields, CountsEndWhereOnlySlipsOfThePenAre) {
+  const auto reading = [](const json& config) {
+    Numbers numbers;
+    read_fields(config, numbers);
+  };
+  EXPECT_NO_THROW(reading({{"samples", 1'000'000'000}}));
+  EXPECT_ERROR(reading({{"samples", 1'000'000'000'000}}), ExitCode::usage,
+               "samples: must be at most 1000000000, got 1000000000000");
+  EXPECT_ERROR(reading({{"samples", 0}}), ExitCode::usage, "samples: must be at least 1, got 0");
+  EXPECT_ERROR(reading({{"threads", int64_t{1} << 40}}), ExitCode::usage, "threads: 1099511627776 is too large");
+}
+
 }  // namespace
 }  // namespace piddm

@@ -88,5 +88,11 @@ TEST(Normalizer, RefusesNonsense) {
   EXPECT_ERROR(Normalizer::fit(x.narrow(1, 0, 2), FakePde().channels()), ExitCode::data, "3 channels for fields");
 }
 
+TEST(Normalizer, ValuesThatFloatsCannotSquareAreRefused) {
+  auto x = torch::rand({4, 1, 4, 4});
+  x[2][0][1][1] = 3e38;
+  EXPECT_ERROR(Normalizer::fit(x, {Channel{.name = "u"}}), ExitCode::data, "channel 'u' reaches from ");
+}
+
 }  // namespace
 }  // namespace piddm

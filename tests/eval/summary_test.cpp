@@ -1,5 +1,7 @@
 #include "piddm/eval/summary.h"
 
+#include "piddm/solve/decode.h"
+
 #include "tests/testing.h"
 #include "tests/tiny.h"
 
@@ -17,6 +19,25 @@ TEST(Summary, OfSamplesHasTheirResidualAndTheirWork) {
   EXPECT_EQ(summary.at("seconds_per_sample"), 0.5);
   EXPECT_FALSE(summary.has("recomputed"));
   EXPECT_FALSE(summary.has("boundary_error"));  // the stencil of darcy has its walls
+}
+
+TEST(Summary, DoesNotDependOnThePiecesThatSamplesComeIn) {
+  const auto pde = testing::tiny_pde();
+  auto x = testing::tiny_data(5);
+  x.select(1, 0).mul_(1.1);
+  const auto whole = physics_summary({.x = x, .nfe = 4}, *pde);
+  PhysicsSummary summary(*pde);
+  summary.add({.x = x.narrow(0, 0, 2), .nfe = 1});
+  summary.add({.x = x.narrow(0, 2, 3), .nfe = 6});
+  EXPECT_EQ(summary.scores().at("pde_error"), whole.at("pde_error"));
+  EXPECT_EQ(summary.scores().at("rel_residual"), whole.at("rel_residual"));
+  EXPECT_EQ(summary.scores().at("nfe"), 4);
+  Samples first{.x = x.narrow(0, 0, 2)}, rest{.x = x.narrow(0, 2, 3)}, all{.x = x};
+  DecodeTotal total;
+  total.decode(first, *pde);
+  total.decode(rest, *pde);
+  EXPECT_EQ(write_fields(total.summary()), write_fields(decode_samples(all, *pde)));
+  EXPECT_TRUE(torch::equal(torch::cat({first.x, rest.x}), all.x));
 }
 
 TEST(Summary, OfErrorsIsInUnitsOfAChannelsVariance) {

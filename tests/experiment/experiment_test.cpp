@@ -226,5 +226,36 @@ TEST(RunOrigin, ThatOfAnEarlierVersionIsComparedAsItWas) {
                "was begun with another data");
 }
 
+TEST(Experiment, DataWithNothingToLearnAreRefusedBeforeTraining) {
+  const testing::TempDir folder;
+  const auto experiment = parse_experiment(tiny_config());
+  const auto pde = make_pde(experiment.pde);
+  for (const double value : {0.0, 2.5}) {
+    const Dataset constant{.channels = pde->channel_names(), .fields = torch::full({8, 2, 16, 16}, value)};
+    EXPECT_ERROR(train_teacher(experiment, constant, folder / "run", torch::kCPU, false), ExitCode::data,
+                 fmt::format("channel 'u' has the value {} everywhere", value));
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder / "run"));
+  auto data = training_data(experiment);
+  data.fields.select(1, 1).fill_(3);  // a coefficient kept constant on purpose
+  EXPECT_NO_THROW(train_teacher(experiment, data, folder / "run", torch::kCPU, false));
+}
+
+TEST(Experiment, WhatCannotFitIntoMemoryIsRefusedWithTheOptionToLower) {
+  auto experiment = parse_experiment(tiny_config());
+  EXPECT_NO_THROW(check_training_memory(experiment, torch::kCPU));
+  experiment.train.batch = 1'000'000'000;
+  EXPECT_ERROR(check_training_memory(experiment, torch::kCPU), ExitCode::resources, "train.batch = 1000000000: takes");
+  experiment.train.batch = 4;
+  experiment.data.n = 1'000'000'000;
+  EXPECT_ERROR(check_training_memory(experiment, torch::kCPU), ExitCode::resources, "data.n = 1000000000: takes");
+  const auto teacher = testing::tiny_teacher();
+  EXPECT_NO_THROW(check_distillation_memory(experiment, teacher));
+  experiment.distill.pairs.held_out = 1'000'000'000;
+  EXPECT_ERROR(check_distillation_memory(experiment, teacher), ExitCode::resources, "distill.pairs.held_out = ");
+  experiment.distill.train.batch = 1'000'000'000;
+  EXPECT_ERROR(check_distillation_memory(experiment, teacher), ExitCode::resources, "distill.train.batch = ");
+}
+
 }  // namespace
 }  // namespace piddm

@@ -9,6 +9,7 @@
 #include "piddm/data/shards.h"
 #include "piddm/experiment/run_origin.h"
 #include "piddm/files/npy.h"
+#include "piddm/files/safetensors.h"
 #include "piddm/files/sha256.h"
 #include "piddm/model/weights.h"
 #include "piddm/pde/constraint.h"
@@ -194,7 +195,7 @@ TEST(Mutations, Observations) {
 /// Numbers that fit no index, behind a right checksum.
 TEST(Mutations, SensorArrays) {
   const auto pde = testing::tiny_pde();
-  for (const double bad : {NAN, double{INFINITY}, -1.0, 1e300, 99999.0, 0.5})
+  for (const double bad : {double{NAN}, double{INFINITY}, -1.0, 1e300, 99999.0, 0.5})
     for (const char* name : {"channel", "i", "j", "value", "sigma", "sample"}) {
       TensorMap arrays;
       for (const char* column : {"channel", "i", "j", "value", "sigma", "sample"})

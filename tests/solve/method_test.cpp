@@ -1,5 +1,6 @@
 #include "piddm/solve/methods/registry.h"
 
+#include "piddm/core/peak_memory.h"
 #include "piddm/solve/batching.h"
 #include "tests/solve/methods/toys.h"
 #include "tests/tiny.h"
@@ -81,7 +82,7 @@ TEST(MethodOptions, SayWhatBecameOfFormerKeys) {
   EXPECT_ERROR(check("pcfm", {{"final_cg", 5}}), ExitCode::usage, "pcfm.final_cg is gone");
   EXPECT_ERROR(check("direct", {{"optimizer", "adam"}}), ExitCode::usage, "direct.optimizer is gone");
   EXPECT_ERROR(check("classical", {{"darcy", {{"cg", 5}}}}), ExitCode::usage, "classical.darcy is gone");
-  EXPECT_ERROR(check("eci", {{"batch", -1}}), ExitCode::usage, "method.batch: must not be negative, got -1");
+  EXPECT_ERROR(check("eci", {{"batch", -1}}), ExitCode::usage, "batch: must not be negative, got -1");
   EXPECT_ERROR(check("diffusionpde", {{"switch_at", 2}}), ExitCode::usage, "diffusionpde.switch_at");
   EXPECT_EQ(method_card("teacher").renewed({{"euler_steps", 5}}).at("steps"), 5);
 }
@@ -115,6 +116,42 @@ TEST(Batching, FollowsMemoryUnlessAsked) {
   const int64_t budget = memory_budget(torch::kCPU);
   EXPECT_GT(budget, 0);
   EXPECT_NEAR(static_cast<double>(choose_batch(0, model, false, budget / 10)), 10, 3);
+}
+
+TEST(Methods, SamplesThatAreHandedOverAreThoseOfTheWholeSet) {
+  for (const auto& [name, options] : std::vector<std::pair<std::string, json>>{
+           {"piddm", {{"batch", 3}}}, {"teacher", {{"batch", 3}, {"integrator", "adaptive"}}}}) {
+    const auto model = name == "piddm" ? testing::tiny_student() : testing::tiny_teacher();
+    const auto method = make_method(name, Task::generate, model, options);
+    const auto whole = method->generate(5, 8, 7);
+    std::vector<Tensor> parts;
+    double nfe = 0;
+    method->generate(5, 8, 7, [&](Samples& samples) {
+      parts.push_back(samples.x);
+      nfe += samples.nfe * static_cast<double>(samples.x.size(0)) / 8;
+    });
+    EXPECT_EQ(parts.size(), 3U) << name;
+    EXPECT_TRUE(torch::equal(torch::cat(parts), whole.x)) << name;
+    EXPECT_NEAR(nfe, whole.nfe, 1e-9 * whole.nfe) << name;
+  }
+}
+
+TEST(Methods, SamplesThatAreHandedOverTakeNoMoreMemoryForMoreOfThem) {
+  const auto method = make_method("piddm", Task::generate, testing::tiny_student(), {{"batch", 64}});
+  const auto make = [&](int64_t n) {
+    const PeakMemory memory(torch::kCPU);
+    method->generate(0, n, 7, [](Samples&) {});
+    return memory.mib();
+  };
+  make(64);
+  EXPECT_LT(make(10240), 10);  // 20 MiB of samples
+}
+
+TEST(Methods, ABatchBeyondMemoryIsRefused) {
+  const auto method = make_method("piddm", Task::generate, testing::tiny_student(), {{"batch", 1'000'000'000}});
+  EXPECT_NO_THROW(method->generate(0, 2, 7));  // there are only two
+  EXPECT_ERROR(method->generate(0, 1'000'000'000, 7, [](Samples&) {}), ExitCode::resources,
+               "batch = 1000000000: takes");
 }
 
 }  // namespace

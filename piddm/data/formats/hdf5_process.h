@@ -37,9 +37,8 @@ class Hdf5Process {
 
   void send(const void* data, size_t bytes);
 
-  /// The child's line of JSON. If it is an error, a DataError with its text, or a ResourceError where the file is not to
-  /// blame: a full disk, no jail. With many keys in one object this is quick only
-  /// where those are sorted.
+  /// The child's line of JSON. If it is an error, a DataError with its text, or a ResourceError where the file is not
+  /// to blame: a full disk, no jail. With many keys in one object this is quick only where those are sorted.
   nlohmann::json receive_answer();
   void receive(void* data, size_t bytes);
 

@@ -6,7 +6,7 @@ namespace piddm {
 
 CocogenMethod::CocogenMethod(const Model& model, const CocogenOptions& options)
     : BatchedMethod("cocogen", model, ModelKind::teacher, options.batch), options_(in_bounds(options)) {
-  require<UsageError>(options.last <= options.steps, "method.last: must be at most steps ({}), got {}", options.steps,
+  require<UsageError>(options.last <= options.steps, "last: must be at most steps ({}), got {}", options.steps,
                       options.last);
 }
 

@@ -9,7 +9,7 @@ DflowMethod::DflowMethod(const Model& model, const DflowOptions& options)
     : BatchedMethod("dflow", model, ModelKind::teacher, options.batch),
       options_(in_bounds(options)),
       trajectory_(model, options.steps, options.segment, options.spacing) {
-  require<UsageError>(options.task.iterations >= 1, "method.task.iterations: must be at least 1, got {}",
+  require<UsageError>(options.task.iterations >= 1, "task.iterations: must be at least 1, got {}",
                       options.task.iterations);
   if (options.lambda < 0) options_.lambda = model.training.lambda;
 }

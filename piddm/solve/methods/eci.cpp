@@ -15,7 +15,7 @@ int64_t redraws_in(const std::string& noise) {
   int64_t every = 0;
   const auto [end, error] = std::from_chars(first, last, every);
   require<UsageError>(error == std::errc() && end == last && every >= 1,
-                      "method.noise: expected resample:K with a whole number K >= 1, got '{}'", noise);
+                      "noise: expected resample:K with a whole number K >= 1, got '{}'", noise);
   return every;
 }
 
@@ -31,13 +31,13 @@ EciMethod::EciMethod(const Model& model, const EciOptions& options)
     noise_mode_ = Noise::resample;
     redraw_every_ = redraws_in(options.noise);
   } else {
-    require<UsageError>(options.noise == "fixed" || options.noise == "ddim", "method.noise: {}",
+    require<UsageError>(options.noise == "fixed" || options.noise == "ddim", "noise: {}",
                         unknown_name_message("value", options.noise, {"fixed", "resample:K", "ddim"}));
     noise_mode_ = options.noise == "ddim" ? Noise::ddim : Noise::fixed;
   }
   if (options.constraint.is_string()) {
     const auto word = options.constraint.get<std::string>();
-    require<UsageError>(word == "pde" || word == "none", "method.constraint: {}",
+    require<UsageError>(word == "pde" || word == "none", "constraint: {}",
                         unknown_name_message("value", word, {"pde", "none"}));
   } else {
     constraint_ = make_constraint(options.constraint, *model.pde);

@@ -1,6 +1,12 @@
 #include "piddm/data/formats/hdf5.h"
 
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <ctime>
 
@@ -203,6 +209,54 @@ TEST(Hdf5Process, AMissingChildIsNamed) {
   EXPECT_THAT(hdf5_support().at("error").get<std::string>(), ::testing::HasSubstr("no such program"));
   ::unsetenv("PIDDM_HDF5_CHILD");
   EXPECT_ERROR(open_hdf5(data_file("types.h5")), ExitCode::resources, "need the program piddm-hdf5");
+}
+
+/// Makes this process and its children do without these system calls; SYS_seccomp stands for prctl's way to it as well.
+void forbid(std::initializer_list<unsigned> calls) {
+  std::vector<sock_filter> filter = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr))};
+  for (const unsigned call : calls) {
+    filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1));
+    filter.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM));
+  }
+  if (std::find(calls.begin(), calls.end(), SYS_seccomp) != calls.end()) {
+    filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prctl, 0, 3));
+    filter.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args)));
+    filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PR_SET_SECCOMP, 0, 1));
+    filter.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM));
+  }
+  filter.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+  const sock_fprog program{static_cast<unsigned short>(filter.size()), filter.data()};
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+    ::_exit(98);
+}
+
+/// What opening a file ends with in a process without these calls: its exit code, 98 where calls cannot be forbidden.
+int exit_code_without(std::initializer_list<unsigned> calls) {
+  const pid_t process = ::fork();
+  if (process == 0) {
+    forbid(calls);
+    try {
+      open_hdf5(data_file("types.h5"));
+    } catch (const Error& error) {
+      const bool told = std::string(error.what()).find("not read or written without") != std::string::npos;
+      ::_exit(told ? static_cast<int>(error.code()) : 97);
+    }
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(process, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(Hdf5Process, NothingIsReadOutsideTheJail) {
+  NEED_HDF5();
+  if (exit_code_without({}) == 98) GTEST_SKIP() << "no filters of system calls here";
+  EXPECT_EQ(exit_code_without({}), 0);
+  EXPECT_EQ(exit_code_without({SYS_prlimit64, SYS_setrlimit}), static_cast<int>(ExitCode::resources));
+  EXPECT_EQ(exit_code_without({SYS_prctl}), static_cast<int>(ExitCode::resources));
+#ifdef PIDDM_SECCOMP
+  EXPECT_EQ(exit_code_without({SYS_seccomp}), static_cast<int>(ExitCode::resources));
+#endif
 }
 
 TEST(Hdf5Process, LimitsOfTheChildHold) {

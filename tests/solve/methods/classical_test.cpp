@@ -156,7 +156,7 @@ TEST(Classical, RefusesWhatItCannotInvert) {
                "[classical] burgers: it solves for unknown coefficients of");
   ClassicalOptions options;
   options.accuracy = 0;
-  EXPECT_ERROR(ClassicalMethod(model, options), ExitCode::usage, "method.accuracy");
+  EXPECT_ERROR(ClassicalMethod(model, options), ExitCode::usage, "accuracy");
 }
 
 TEST(Classical, RefusesCoefficientsItWouldHaveToChange) {

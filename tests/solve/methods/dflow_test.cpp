@@ -87,11 +87,11 @@ TEST(Dflow, LowersItsObjectiveAndReturnsWhatWasObserved) {
 
 TEST(Dflow, RefusesStudentsAndSenselessOptions) {
   EXPECT_ERROR(DflowMethod(testing::tiny_student(), {}), ExitCode::usage, "[dflow] this model is a student");
-  EXPECT_ERROR(DflowMethod(testing::idle_teacher(), {.steps = 0}), ExitCode::usage, "method.steps");
-  EXPECT_ERROR(DflowMethod(testing::idle_teacher(), {.segment = -1}), ExitCode::usage, "method.segment");
+  EXPECT_ERROR(DflowMethod(testing::idle_teacher(), {.steps = 0}), ExitCode::usage, "steps");
+  EXPECT_ERROR(DflowMethod(testing::idle_teacher(), {.segment = -1}), ExitCode::usage, "segment");
   DflowOptions options;
   options.task.iterations = 0;
-  EXPECT_ERROR(DflowMethod(testing::idle_teacher(), options), ExitCode::usage, "method.task.iterations");
+  EXPECT_ERROR(DflowMethod(testing::idle_teacher(), options), ExitCode::usage, "task.iterations");
 }
 
 }  // namespace

@@ -115,7 +115,7 @@ TEST(Direct, RefusesToGenerateAndSenselessOptions) {
   EXPECT_EQ(DirectMethod::refusal(Task::inverse, *model.pde), "");
   DirectOptions options;
   options.iterations = 0;
-  EXPECT_ERROR(DirectMethod(model, options), ExitCode::usage, "method.iterations");
+  EXPECT_ERROR(DirectMethod(model, options), ExitCode::usage, "iterations");
 }
 
 TEST(Direct, RefusesCoefficientsForWhichThereIsNoEquation) {

@@ -62,12 +62,12 @@ TEST(Eci, CountsThePapersEvaluations) {
 TEST(Eci, RefusesStudentsAndSenselessOptions) {
   EXPECT_ERROR(EciMethod(testing::tiny_student(), {}), ExitCode::usage, "[eci] this model is a student");
   const auto make = [](const EciOptions& options) { EciMethod(testing::idle_teacher(), options); };
-  EXPECT_ERROR(make({.steps = 0}), ExitCode::usage, "method.steps");
-  EXPECT_ERROR(make({.mixing = 0}), ExitCode::usage, "method.mixing");
+  EXPECT_ERROR(make({.steps = 0}), ExitCode::usage, "steps");
+  EXPECT_ERROR(make({.mixing = 0}), ExitCode::usage, "mixing");
   EXPECT_ERROR(make({.noise = "resample:x"}), ExitCode::usage, "expected resample:K");
   EXPECT_ERROR(make({.noise = "dim"}), ExitCode::usage, "did you mean 'ddim'");
-  EXPECT_ERROR(make({.constraint = "walls"}), ExitCode::usage, "method.constraint");
-  EXPECT_ERROR(make({.batch = -1}), ExitCode::usage, "method.batch");
+  EXPECT_ERROR(make({.constraint = "walls"}), ExitCode::usage, "constraint");
+  EXPECT_ERROR(make({.batch = -1}), ExitCode::usage, "batch");
 }
 
 }  // namespace

@@ -126,8 +126,8 @@ TEST(Guided, RefuseStudentsAndSenselessOptions) {
   EXPECT_ERROR(DiffusionPdeMethod(student, {}), ExitCode::usage, "[diffusionpde] this model is a student");
   EXPECT_ERROR(CocogenMethod(student, {}), ExitCode::usage, "[cocogen] this model is a student");
   EXPECT_ERROR(PidmMethod(student, {}), ExitCode::usage, "[pidm] this model is a student");
-  EXPECT_ERROR(DiffusionPdeMethod(testing::idle_teacher(), {{.switch_at = 2}}), ExitCode::usage, "method.switch_at");
-  EXPECT_ERROR(CocogenMethod(testing::idle_teacher(), {.steps = 3, .last = 4}), ExitCode::usage, "method.last");
+  EXPECT_ERROR(DiffusionPdeMethod(testing::idle_teacher(), {{.switch_at = 2}}), ExitCode::usage, "switch_at");
+  EXPECT_ERROR(CocogenMethod(testing::idle_teacher(), {.steps = 3, .last = 4}), ExitCode::usage, "last");
 }
 
 }  // namespace

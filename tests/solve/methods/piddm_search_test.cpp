@@ -35,10 +35,10 @@ TEST(PiddmSearch, StartsAtLatentsOfTheSpreadAskedFor) {
   }
   auto options = quick();
   options.spread = -1;
-  EXPECT_ERROR(PiddmMethod(model, options), ExitCode::usage, "method.spread");
+  EXPECT_ERROR(PiddmMethod(model, options), ExitCode::usage, "spread");
   options.spread = 1;
   options.anneal = 1;
-  EXPECT_ERROR(PiddmMethod(model, options), ExitCode::usage, "method.anneal");
+  EXPECT_ERROR(PiddmMethod(model, options), ExitCode::usage, "anneal");
 }
 
 TEST(PiddmSearch, StartsAndCandidatesAreAFunctionOfTheSeed) {

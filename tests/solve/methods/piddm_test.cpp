@@ -155,13 +155,13 @@ TEST(Piddm, RefusesTeachersAndSenselessOptions) {
   EXPECT_ERROR(PiddmMethod(testing::tiny_teacher(), {}), ExitCode::usage, "this model is a teacher");
   PiddmOptions options;
   options.batch = -1;
-  EXPECT_ERROR(PiddmMethod(testing::tiny_student(), options), ExitCode::usage, "method.batch");
+  EXPECT_ERROR(PiddmMethod(testing::tiny_student(), options), ExitCode::usage, "batch");
   options = {};
   options.starts = 0;
-  EXPECT_ERROR(PiddmMethod(testing::tiny_student(), options), ExitCode::usage, "method.starts");
+  EXPECT_ERROR(PiddmMethod(testing::tiny_student(), options), ExitCode::usage, "starts");
   options = {};
   options.reach = -1;
-  EXPECT_ERROR(PiddmMethod(testing::tiny_student(), options), ExitCode::usage, "method.reach");
+  EXPECT_ERROR(PiddmMethod(testing::tiny_student(), options), ExitCode::usage, "reach");
   const Observation wrong{torch::zeros({1, 2, 8, 8}), torch::ones({1, 2, 8, 8})};
   EXPECT_ERROR(PiddmMethod(testing::tiny_student(), {}).solve(wrong, kSeed), ExitCode::data, "expected (B,2,16,16)");
 }

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "piddm/core/peak_memory.h"
 #include "tests/testing.h"
 #include "tests/tiny.h"
 
@@ -119,6 +120,12 @@ TEST_F(SensorListTest, ValuesBeyondAFloatAreNamed) {
                  "sensors.csv: line 2: value = " + value.substr(0, 2));
   EXPECT_ERROR(read("channel,i,j,value\nu,1,2,1e39\n"), ExitCode::data, "beyond the range of a float");
   EXPECT_ERROR(read("channel,i,j,value,sigma\nu,1,2,1,1e39\n"), ExitCode::data, "line 2: sigma = 1e+39");
+}
+
+TEST_F(SensorListTest, ASampleFarAwayTakesNoMemory) {
+  const PeakMemory memory(torch::kCPU);
+  EXPECT_ERROR(read("channel,i,j,value,sample\nu,1,2,3,0\nu,1,2,4,99999\n"), ExitCode::data, "sample 1 has no value");
+  EXPECT_LT(memory.mib(), 64);
 }
 
 }  // namespace
