@@ -23,7 +23,7 @@ struct Share {
 class KillCampaign {
  public:
   KillCampaign(const Job& job, int64_t kills, Tally& tally)
-      : job_(job), tally_(tally), unbroken_(job), wanted_(kills) {}
+      : job_(job), tally_(tally), unbroken_(job), wanted_(kills), seconds_(unbroken_.seconds()) {}
 
   void run() {
     const Stopwatch watch;
@@ -42,10 +42,12 @@ class KillCampaign {
     const auto in_a_row = 1 + static_cast<int64_t>(uniform() * kMostInARow);
     Finished before;
     for (int64_t i = 0; i < in_a_row; ++i) {
-      if (!kill_once(command, uniform() * unbroken_.seconds())) break;
+      if (!kill_once(command, uniform() * seconds_)) break;
       check_nothing_lost(folder.path(), before, trial);
     }
+    const Stopwatch watch;
     const auto outcome = piddm(command);
+    seconds_ = std::max(unbroken_.seconds(), watch.seconds());
     if (outcome.code != 0) {
       tally_.add(job_.name, "lost");
       ADD_FAILURE() << "trial " << trial << " was not continued: " << transcript(command, outcome);
@@ -93,6 +95,7 @@ class KillCampaign {
   Unbroken unbroken_;
   int64_t wanted_;
   std::atomic<int64_t> spent_ = 0;
+  std::atomic<double> seconds_;  ///< that the command takes now: the machine may have become busier
 };
 
 TEST(Campaign, KillsLoseNothing) {
