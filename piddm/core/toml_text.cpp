@@ -177,6 +177,7 @@ json parse_toml(const std::string& text, const std::string& origin) {
 
 std::string to_toml(const json& config) {
   std::ostringstream out;
+  out.exceptions(std::ios::badbit);  // too little memory must not end in a shorter text
   out << to_toml_table(config) << '\n';
   return out.str();
 }

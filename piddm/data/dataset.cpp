@@ -235,12 +235,12 @@ void check_fields(const Dataset& dataset, const Pde& pde) {
   require<DataError>(dataset.channels == pde.channel_names(), "[{}] expected the channels {}, got {}", pde.name(),
                      json(pde.channel_names()).dump(), json(dataset.channels).dump());
   const auto& x = dataset.fields;
-  require<DataError>(x.dim() != 4 || (x.size(2) >= kSmallestGrid && x.size(2) <= kLargestGrid),
-                     "[{}] the data have {} points per side; equations here have {} to {}", pde.name(), x.size(2),
-                     kSmallestGrid, kLargestGrid);
-  require<DataError>(x.dim() != 4 || x.size(2) != x.size(3) || x.size(2) == pde.grid(),
-                     "[{0}] expected (B,{1},{2},{2}), got {3}: the data have a {4}x{4} grid; add --set pde.grid={4}",
-                     pde.name(), pde.num_channels(), pde.grid(), shape_string(x), x.size(-1));
+  const bool other_grid = x.dim() == 4 && x.size(2) == x.size(3) && x.size(2) != pde.grid();
+  const bool possible = other_grid && x.size(2) >= kSmallestGrid && x.size(2) <= kLargestGrid;
+  require<DataError>(!other_grid, "[{0}] expected (B,{1},{2},{2}), got {3}: the data have {4} points per side; {5}",
+                     pde.name(), pde.num_channels(), pde.grid(), shape_string(x), x.size(-1),
+                     possible ? fmt::format("add --set pde.grid={}", x.size(-1))
+                              : fmt::format("equations here have {} to {}", kSmallestGrid, kLargestGrid));
   pde.check_shape(x);
 }
 

@@ -121,8 +121,8 @@ class Mog {
     });
     rows_.clear();
     of_step(step.folder, [&] {
-      for (const auto& entry : read_json_file(step.folder / "rows.json", result_format()).at("rows"))
-        read_fields(entry, rows_.emplace_back());
+      const auto stored = read_json_file(step.folder / "rows.json", result_format());
+      for (const auto& entry : stored.at("rows")) read_fields(entry, rows_.emplace_back());
       samples_ = read_safetensors(step.folder / "samples.safetensors").tensors;
     });
     draw();

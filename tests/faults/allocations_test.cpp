@@ -12,6 +12,7 @@
 #include "piddm/core/toml_text.h"
 #include "piddm/data/formats/csv.h"
 #include "piddm/files/atomic_file.h"
+#include "piddm/files/manifest.h"
 #include "piddm/files/npy.h"
 #include "piddm/files/safetensors.h"
 #include "piddm/files/sha256.h"
@@ -49,11 +50,14 @@ using testing::write_text;
 
 enum class End : int { answered = 0, refused = 1, wrong = 2, passed = 3 };
 
+const std::string kRefused = "refused";
+
+/// What was found; where it is an ordinary error, that. toml++ may call a number wrong that it has no memory to read.
 std::string answer_of(const std::function<std::string()>& parse) {
   try {
     return parse();
-  } catch (const Error& error) {
-    return error.what();
+  } catch (const Error&) {
+    return kRefused;
   }
 }
 
@@ -64,11 +68,12 @@ int fail_one(int64_t k, const std::function<std::string()>& parse, const std::st
     auto end = End::refused;
     until_failure = k;
     try {
-      end = answer_of(parse) == expected ? End::answered : End::wrong;
+      const auto found = answer_of(parse);
+      if (found != kRefused) end = found == expected ? End::answered : End::wrong;
     } catch (const std::bad_alloc&) {
     }
     until_failure = 0;
-    if (end == End::answered && !failed) end = End::passed;
+    if (end != End::wrong && !failed) end = End::passed;
     ::_exit(static_cast<int>(end));
   }
   int status = 0;
@@ -134,6 +139,8 @@ TEST(Allocations, Files) {
   write_text(dir / "cut.safetensors", testing::read_text(dir / "x.safetensors").substr(0, 100));
   fail_each("safetensors header", true,
             [&] { return fmt::format("{}", read_safetensors(dir / "cut.safetensors").tensors.size()); });
+  const std::string line = std::string(64, 'a') + "  model.safetensors\n";
+  fail_each("manifest", false, [&] { return fmt::format("{}", parse_manifest(line, "manifest.sha256").size()); });
   write_text(dir / "x.csv", "1,2,3\n4,5,6\n7,8\n");
   fail_each("CSV", false, [&] { return fmt::format("{}", read_csv(dir / "x.csv").numel()); });
 }

@@ -18,7 +18,7 @@ struct Operation {
   Step check = {};                                         ///< after the fault: throws where something is lost
   std::function<bool(const std::string& file)> free = {};  ///< files that are not compared
   bool can_exchange = true;                                ///< see Injection
-  int64_t most = 1000000;  ///< calls that are tried of each fault unless PIDDM_FAULTS=all
+  int64_t most = 12;  ///< calls that are tried of each fault unless PIDDM_FAULTS=all
 };
 
 /// Every fault at every call, each in a process of its own that begins with what `prepare` left. Expected are: success,

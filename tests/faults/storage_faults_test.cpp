@@ -1,5 +1,6 @@
 // Each kind of file the program writes, with every fault at every system call.
 
+#include <spdlog/spdlog.h>
 #include <sys/stat.h>
 
 #include "piddm/core/progress.h"
@@ -32,6 +33,7 @@ class Faults : public ::testing::Test {
     testing::work_in_memory();
     torch::set_num_threads(1);
     set_progress_mode(ProgressMode::silent);
+    spdlog::set_level(spdlog::level::warn);
   }
 };
 
@@ -71,7 +73,9 @@ Operation save_checkpoint(const std::string& name, const Checkpoint& old, const 
 }
 
 TEST_F(Faults, TheLatestCheckpointLoads) {
-  disturb(save_checkpoint("checkpoint", checkpoint_of(2, "old"), checkpoint_of(3, "new"), true));
+  auto save = save_checkpoint("checkpoint", checkpoint_of(2, "old"), checkpoint_of(3, "new"), true);
+  save.most = 1000;
+  disturb(save);
 }
 
 TEST_F(Faults, ACheckpointIsReplacedByAnotherOfItsStep) {
@@ -142,8 +146,7 @@ TEST_F(Faults, ShardsAreContinuedToTheSameBytes) {
            .check =
                [](const fs::path& folder) {
                  if (fs::exists(folder / "set.json")) load_dataset(folder / "set.json");
-               },
-           .most = 40});
+               }});
 }
 
 TEST_F(Faults, AStepOfARecipeIsDoneOrNot) {
@@ -174,8 +177,7 @@ TEST_F(Faults, AnExportReplacesAFileAsAWhole) {
   const auto disturb_export = [&](const std::string& name, ExportFormat format) {
     disturb({.name = "export to " + name,
              .prepare = [&](const fs::path& folder) { export_dataset(folder / name, old, format); },
-             .run = [&](const fs::path& folder) { export_dataset(folder / name, data, format); },
-             .most = 40});
+             .run = [&](const fs::path& folder) { export_dataset(folder / name, data, format); }});
   };
   disturb_export("x.npz", ExportFormat::npz);
   disturb_export("x.safetensors", ExportFormat::safetensors);

@@ -58,7 +58,7 @@ TEST_P(Corpus, HasAGoodSeed) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, Corpus, ::testing::ValuesIn(targets()),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& target) { return std::string(target.param.name); });
 
 /// The same without files: nesting, and keys of very many parts, which once overflowed the stack.
 TEST(Deep, TextsAreAnswered) {

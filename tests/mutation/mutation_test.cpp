@@ -116,7 +116,7 @@ TEST(Mutations, Config) {
   std::vector<std::string> seeds = {to_toml(write_fields(Experiment()))};
   for (const auto& preset : presets())
     if (seeds.size() < 4) seeds.push_back(to_toml(load_config(preset.name)));
-  expect_survival({"config.toml", 0.08, seeds, Content::lines, [&](const std::string& text) {
+  expect_survival({"config.toml", 0.09, seeds, Content::lines, [&](const std::string& text) {
                      write_text(file, text);
                      parse_experiment(load_config(file.string()));
                    }});

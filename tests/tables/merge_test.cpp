@@ -112,7 +112,7 @@ TEST(TableReport, NoBitOfItsFileChangesUnnoticed) {
   const testing::TempDir dir;
   write_report_file(dir / "report.json", report_from(tiny_report("darcy", {"teacher"}, 0.1), "report.json"));
   testing::expect_no_silent_damage(
-      dir / "report.json", [&] { return to_json(read_report_file(dir / "report.json")).dump(); }, 2000);
+      dir / "report.json", [&] { return to_json(read_report_file(dir / "report.json")).dump(); }, 400);
 }
 
 TEST(TableReport, OneOfAnotherKindIsRefusedInPlainWords) {

@@ -211,11 +211,17 @@ TEST(Hdf5Process, AMissingChildIsNamed) {
   EXPECT_ERROR(open_hdf5(data_file("types.h5")), ExitCode::resources, "need the program piddm-hdf5");
 }
 
-/// Makes this process and its children do without these system calls.
+/// Makes this process and its children do without these system calls; SYS_seccomp stands for prctl's way to it as well.
 void forbid(std::initializer_list<unsigned> calls) {
   std::vector<sock_filter> filter = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr))};
   for (const unsigned call : calls) {
     filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1));
+    filter.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM));
+  }
+  if (std::find(calls.begin(), calls.end(), SYS_seccomp) != calls.end()) {
+    filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prctl, 0, 3));
+    filter.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args)));
+    filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PR_SET_SECCOMP, 0, 1));
     filter.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM));
   }
   filter.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
