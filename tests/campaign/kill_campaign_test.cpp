@@ -27,7 +27,7 @@ class KillCampaign {
 
   void run() {
     const Stopwatch watch;
-    in_parallel(wanted_, [&](int64_t trial) {  // more trials than needed: one ends where the kills are spent
+    in_parallel(10 * wanted_, [&](int64_t trial) {  // more trials than needed: one ends where the kills are spent
       if (spent_ < wanted_) chain(trial);
     });
     tally_.add(job_.name, "seconds", watch.seconds());

@@ -121,7 +121,7 @@ TEST(Interrupt, SavesACheckpointAndExitsWith130) {
   Arguments command = train_command(run);
   for (auto& argument : command)
     if (argument == "train.checkpoint_every=1") argument = "train.checkpoint_every=1000000";
-  for (const int number : {SIGINT, SIGTERM}) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
     const auto rows = fs::exists(run) ? metrics(run).size() : 0;
     Child child(resumed(command));
     ASSERT_TRUE(child.wait_until([&] { return fs::exists(run / "metrics.jsonl") && metrics(run).size() > rows + 3; }))
