@@ -5,8 +5,7 @@
 
 namespace piddm {
 
-/// A ResourceError where a file of `bytes`, beside as much again where it is made from a temporary one of its size,
-/// does not fit on the disk of `path`, which need not exist.
+/// A ResourceError where `bytes` more do not fit on the disk of `path`, which need not exist.
 void require_free_space(const std::filesystem::path& path, double bytes);
 
 }  // namespace piddm

@@ -287,8 +287,7 @@ TEST_F(CliErrors, TheLaboratoryChecksItsOptionsInADryRun) {
 }
 
 TEST_F(CliErrors, AGridThatIsTooSmallIsNotRecommended) {
-  write_npz(out("small.npz"),
-            {.arrays = {{"u", torch::rand({4, 7, 7})}, {"a", torch::rand({4, 7, 7}) + 1}}, .texts = {}});
+  save_dataset(out("small.npz"), {.channels = {"u", "a"}, .fields = torch::rand({4, 2, 7, 7})});
   expect_failure({"train", shop_.config(), "--data", out("small.npz"), "--out", out("run")}, ExitCode::data,
                  "the data have 7 points per side; equations here have 16 to 1024");
 }

@@ -2,6 +2,7 @@
 
 #include "piddm/data/formats/hdf5.h"
 #include "piddm/data/formats/well.h"
+#include "piddm/files/free_space.h"
 
 namespace piddm {
 
@@ -20,6 +21,9 @@ Hdf5Content plain_content(const Dataset& dataset, torch::ScalarType dtype) {
 void export_dataset(const std::filesystem::path& path, const Dataset& dataset, ExportFormat format,
                     torch::ScalarType dtype) {
   const auto extension = format == ExportFormat::npz ? ".npz" : ".safetensors";
+  const bool copied = format == ExportFormat::hdf5 || format == ExportFormat::well;  // from what the child wrote
+  const auto bytes = static_cast<double>(dataset.fields.numel()) * static_cast<double>(c10::elementSize(dtype));
+  require_free_space(path, copied ? 2 * bytes : bytes);
   switch (format) {
     case ExportFormat::hdf5:
       return write_hdf5(path, plain_content(dataset, dtype));
