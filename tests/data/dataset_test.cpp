@@ -194,7 +194,8 @@ TEST_F(DatasetTest, RefusesBadRequests) {
   EXPECT_ERROR(make_dataset(FakePde(), 1, 0, 2, 2, torch::kFloat16), ExitCode::usage, "float32 or float64");
   auto data = make_dataset(FakePde(), 1, 0, 2);
   EXPECT_ERROR(check_matches(data, FakePde(8)), ExitCode::data, "expected (B,3,8,8)");
-  EXPECT_ERROR(check_matches(data, FakePde(8)), ExitCode::data, "the data have 4 points per side; equations here have 16 to 1024");
+  EXPECT_ERROR(check_matches(data, FakePde(8)), ExitCode::data,
+               "the data have 4 points per side; equations here have 16 to 1024");
   data.channels = {"u", "a", "t"};
   EXPECT_ERROR(check_matches(data, FakePde()), ExitCode::data, R"(got ["u","a","t"])");
   data.channels = {"u", "a", "a"};
