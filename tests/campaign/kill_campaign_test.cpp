@@ -106,6 +106,7 @@ TEST(Campaign, KillsLoseNothing) {
         Share{export_job(), 0.15, 2}, Share{demo_job(), 0.08, 0}, Share{reproduce_job(), 0.07, 1}}) {
     const auto kills = all > 0 ? static_cast<int64_t>(std::lround(share * static_cast<double>(all))) : always;
     if (kills > 0) KillCampaign(job, kills, tally).run();
+    if (all > 0) tally.print("so far");
   }
   tally.print("kill -9 at random instants");
 }

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstdio>
 
 #include "piddm/core/table.h"
 
@@ -30,6 +31,7 @@ void Tally::print(const std::string& title) const {
     table.add_row(row);
   }
   fmt::print("\n{}\n{}\n", title, table.text());
+  std::fflush(stdout);
 }
 
 }  // namespace piddm::testing
