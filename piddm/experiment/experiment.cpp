@@ -10,6 +10,7 @@
 #include "piddm/core/log.h"
 #include "piddm/experiment/run_origin.h"
 #include "piddm/model/network_registry.h"
+#include "piddm/model/parameters.h"
 #include "piddm/model/weights.h"
 #include "piddm/plot/plot.h"
 
@@ -92,6 +93,7 @@ int64_t bytes_of_sample(const Pde& pde) { return 4 * pde.num_channels() * pde.gr
 void check_network(const json& table) {
   static std::set<std::string> sound;
   if (sound.contains(table.dump())) return;
+  const TrialNetworks trial;
   network_from(table, 1, 0);
   sound.insert(table.dump());
 }

@@ -12,11 +12,15 @@ namespace piddm {
 namespace {
 
 thread_local int64_t most_parameters = kMaxParameters;
+thread_local bool on_trial = false;
 
 }  // namespace
 
 ParameterLimit::ParameterLimit(int64_t most) : before_(std::exchange(most_parameters, most)) {}
 ParameterLimit::~ParameterLimit() { most_parameters = before_; }
+
+TrialNetworks::TrialNetworks() : before_(std::exchange(on_trial, true)) {}
+TrialNetworks::~TrialNetworks() { on_trial = before_; }
 
 void ParameterCount::add(const std::vector<int64_t>& shape) {
   const auto numbers = checked_bytes(shape, 1);
@@ -30,6 +34,7 @@ Tensor ParameterDraw::operator()(const std::string& name, const std::vector<int6
   count_.add(shape);
   std::string key = name;  // module parameters may not contain dots
   std::replace(key.begin(), key.end(), '.', '_');
+  if (on_trial) return owner_.register_parameter(key, torch::empty(shape));
   return owner_.register_parameter(key, normal(seed_, Stream::parameters, drawn_++, 1, shape)[0] * std + mean);
 }
 

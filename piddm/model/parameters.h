@@ -31,6 +31,19 @@ class ParameterLimit {
   int64_t before_;
 };
 
+/// While it lives, networks that this thread makes get no initial weights, only room for them: made for the errors of
+/// their options, they cost next to nothing however large they are.
+class TrialNetworks {
+ public:
+  TrialNetworks();
+  ~TrialNetworks();
+  TrialNetworks(const TrialNetworks&) = delete;
+  TrialNetworks& operator=(const TrialNetworks&) = delete;
+
+ private:
+  bool before_;
+};
+
 /// The numbers of one network as they are asked for; a UsageError beyond the limit.
 class ParameterCount {
  public:

@@ -1,6 +1,7 @@
 #include "piddm/experiment/experiment.h"
 
 #include "piddm/core/config.h"
+#include "piddm/core/peak_memory.h"
 #include "piddm/core/toml_text.h"
 #include "piddm/experiment/run_origin.h"
 #include "piddm/tables/demo.h"
@@ -239,6 +240,17 @@ TEST(Experiment, DataWithNothingToLearnAreRefusedBeforeTraining) {
   auto data = training_data(experiment);
   data.fields.select(1, 1).fill_(3);  // a coefficient kept constant on purpose
   EXPECT_NO_THROW(train_teacher(experiment, data, folder / "run", torch::kCPU, false));
+}
+
+TEST(Experiment, ALargeNetworkIsCheckedWithoutItsWeights) {
+  auto config = tiny_config();
+  config["model"]["lifting"] = 65536;
+  config["model"]["width"] = 2048;
+  const PeakMemory peak(torch::kCPU);
+  EXPECT_NO_THROW(parse_experiment(config));
+  EXPECT_LT(peak.mib(), 256);  // its weights take more than 1 GiB
+  config["model"]["layers"] = 1000;
+  EXPECT_ERROR(parse_experiment(config), ExitCode::usage, "more than 2147483648 parameters");
 }
 
 TEST(Experiment, WhatCannotFitIntoMemoryIsRefusedWithTheOptionToLower) {
