@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/numbers.h"
 #include "piddm/files/json_file.h"
+#include "piddm/model/parameters.h"
 
 namespace piddm::cli {
 
@@ -35,7 +36,7 @@ std::vector<Precision> precisions_of(const std::vector<std::string>& chosen, tor
   return out;
 }
 
-constexpr int64_t kMostTurns = 1'000'000, kWidest = 65536, kMostLayers = 1024;
+constexpr int64_t kMostTurns = 1'000'000;
 
 void check(const NetworkArguments& a) {
   require<UsageError>(a.modes % 2 == 0, "--modes {}: must be even", a.modes);
@@ -73,19 +74,21 @@ void add_sizes(CLI::App& command, NetworkArguments& a) {
       .add_option("--batch", o.batches,
                   "samples; several: one after the other (default: 1 8, sample: 1, on a GPU: 1 64 128)")
       ->check(whole_number(1, kMostTurns));
-  command.add_option("--width", o.fno.width, "hidden channels")->check(whole_number(1, kWidest))->capture_default_str();
+  command.add_option("--width", o.fno.width, "hidden channels")
+      ->check(whole_number(1, kMaxWidth))
+      ->capture_default_str();
   command.add_option("--modes", a.modes, "Fourier modes along each axis")
       ->check(whole_number(2, kLargestGrid))
       ->capture_default_str();
   if (o.bench != "spectral") {
     command.add_option("--layers", o.fno.layers, "spectral layers")
-        ->check(whole_number(1, kMostLayers))
+        ->check(whole_number(1, kMaxLayers))
         ->capture_default_str();
     command.add_option("--lifting", o.fno.lifting, "hidden channels of the lifting MLP")
-        ->check(whole_number(1, kWidest))
+        ->check(whole_number(1, kMaxWidth))
         ->capture_default_str();
     command.add_option("--projection", o.fno.projection, "hidden channels of the projection")
-        ->check(whole_number(1, kWidest))
+        ->check(whole_number(1, kMaxWidth))
         ->capture_default_str();
   }
   if (o.bench == "sample")
@@ -94,7 +97,7 @@ void add_sizes(CLI::App& command, NetworkArguments& a) {
         ->capture_default_str();
   else
     command.add_option("--channels", o.fno.channels, "field channels in and out")
-        ->check(whole_number(1, kMostLayers))
+        ->check(whole_number(1, kMaxChannels))
         ->capture_default_str();
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "piddm/core/error.h"
+#include "piddm/files/descriptor.h"
 
 namespace piddm {
 
@@ -72,21 +73,6 @@ int make_folder(const fs::path& name) {
 int make_file(const fs::path& name) {
   return ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
 }
-
-/// Closes a descriptor, and with it gives up the lock, at the end of the scope.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 int open_for_lock(const fs::path& path) {
   const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);

@@ -10,6 +10,7 @@
 
 #include "piddm/core/input_file.h"
 #include "piddm/files/atomic_file.h"
+#include "piddm/files/descriptor.h"
 
 namespace piddm {
 
@@ -23,21 +24,6 @@ const std::vector<std::pair<std::string, torch::ScalarType>>& codes() {
       {"i4", torch::kInt32},   {"i8", torch::kInt64},   {"u1", torch::kUInt8}, {"b1", torch::kBool}};
   return list;
 }
-
-/// A file descriptor that is closed with the object.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 [[noreturn]] void system_failure(const char* what, const std::filesystem::path& path) {
   throw ResourceError("cannot {} {}: {}", what, path.string(), std::strerror(errno));
