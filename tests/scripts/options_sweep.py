@@ -6,19 +6,19 @@ ones are covered too. Whatever it is given, the program ends within the time lim
 exit code of its own and, where that is not 0, one line that speaks of the program and not of its libraries. A number
 that is none is always a usage error.
 
-options_sweep.py PIDDM [--every N] [--only TEXT] [--list]"""
+options_sweep.py PIDDM [--every N] [--only TEXT] [--jobs N] [--list]"""
 
 import argparse
 import collections
 import json
 import os
 import re
-import resource
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 SECONDS, MIB = 20, 2048
 CODES = {0, 2, 3, 4, 5}
@@ -73,9 +73,9 @@ class Piddm:
         """Exit code (None: too slow), what it said on standard error, seconds, MiB at its peak."""
         begin = time.monotonic()
         with tempfile.TemporaryFile() as errors:
-            child = subprocess.Popen([self.program, *arguments, "--threads", "1", "--quiet"], cwd=self.folder,
-                                     env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors,
-                                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (24 << 30, 24 << 30)))
+            child = subprocess.Popen(["prlimit", f"--as={24 << 30}", self.program, *arguments, "--threads", "1",
+                                      "--quiet"], cwd=self.folder, env=self.env, stdin=subprocess.DEVNULL,
+                                     stdout=subprocess.DEVNULL, stderr=errors)
             slow = threading.Timer(SECONDS, child.kill)
             slow.start()
             _, status, usage = os.wait4(child.pid, 0)
@@ -256,11 +256,16 @@ def prepare(piddm):
     piddm.output("distill", "--teacher", "teacher", "--out", "student", "--quiet", "--threads", "1")
 
 
+def shown(command):
+    return " ".join(a if len(a) < 100 else a[:97] + "..." for a in command)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("piddm")
     parser.add_argument("--every", type=int, default=1, help="take one case of so many")
     parser.add_argument("--only", default="", help="cases whose command line has this text in it")
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="command lines at a time")
     parser.add_argument("--list", action="store_true", help="print the cases and run none")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -268,20 +273,21 @@ def main():
         prepare(piddm)
         cases = [case for part in (training_cases, method_cases, command_cases, table_cases) for case in part(piddm)]
         cases = [case for case in cases if arguments.only in " ".join(case[0])][::arguments.every]
+        cases = [([piddm.new(a[3:]) if a.startswith("NEW") else a for a in command], no) for command, no in cases]
+        if arguments.list:
+            for command, _ in cases:
+                print(shown(command))
+            return
         codes, failed, slowest, most = collections.Counter(), 0, 0.0, 0.0
-        for command, no_number in cases:
-            command = [piddm.new(a[3:]) if a.startswith("NEW") else a for a in command]
-            shown = " ".join(a if len(a) < 100 else a[:97] + "..." for a in command)
-            if arguments.list:
-                print(shown)
-                continue
-            code, said, seconds, mib = piddm.run(command)
-            codes[code] += 1
-            slowest, most = max(slowest, seconds), max(most, mib)
-            found = faults(code, said, seconds, mib, no_number)
-            failed += bool(found)
-            if found:
-                print(f"FAILED piddm {shown}\n  {'; '.join(found)}\n  {said[:500].strip()}", flush=True)
+        with ThreadPoolExecutor(arguments.jobs) as pool:
+            for (command, no_number), done in zip(cases, pool.map(lambda case: piddm.run(case[0]), cases)):
+                code, said, seconds, mib = done
+                codes[code] += 1
+                slowest, most = max(slowest, seconds), max(most, mib)
+                found = faults(code, said, seconds, mib, no_number)
+                failed += bool(found)
+                if found:
+                    print(f"FAILED piddm {shown(command)}\n  {'; '.join(found)}\n  {said[:500].strip()}", flush=True)
         counts = ", ".join(f"{n} with {code}" for code, n in sorted(codes.items(), key=str))
         print(f"{len(cases)} command lines: {counts}; slowest {slowest:.1f} s, most memory {most:.0f} MiB; "
               f"{failed} failed")
