@@ -9,7 +9,7 @@ namespace {
 
 const AutoencoderOptions& checked(const AutoencoderOptions& o) {
   check_bounds(o, "model");
-  require<UsageError>(!o.multipliers.empty(), "model.multipliers: at least one level is needed");
+  check_levels(o.multipliers);
   check_time_features(o.time_features);
   check_modes(o.modes);
   return o;

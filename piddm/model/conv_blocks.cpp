@@ -91,6 +91,12 @@ Tensor SelfAttention::operator()(const Tensor& x) const {
   return x + out_(mixed.reshape(x.sizes()));
 }
 
+void check_levels(const std::vector<int64_t>& multipliers) {
+  constexpr size_t kMost = 16;
+  require<UsageError>(!multipliers.empty() && multipliers.size() <= kMost, "model.multipliers: 1 to {} levels, got {}",
+                      kMost, multipliers.size());
+}
+
 Tensor ConvLevel::block(size_t i, const Tensor& x, const Tensor& embedding) const {
   const auto h = blocks[i](x, embedding);
   return attention.empty() ? h : attention[i](h);

@@ -82,6 +82,9 @@ struct ConvOptions {
   }
 };
 
+/// A UsageError unless there are 1 to 16 levels: each halves the grid.
+void check_levels(const std::vector<int64_t>& multipliers);
+
 /// What all blocks of a network agree on.
 struct BlockSizes {
   int64_t time;  ///< entries of the embedding

@@ -11,7 +11,7 @@ namespace {
 
 const UnetOptions& checked(const UnetOptions& o) {
   check_bounds(o, "model");
-  require<UsageError>(!o.multipliers.empty(), "model.multipliers: at least one level is needed");
+  check_levels(o.multipliers);
   require<UsageError>(o.attention <= static_cast<int64_t>(o.multipliers.size()), "model.attention: {} levels of {}",
                       o.attention, o.multipliers.size());
   check_time_features(o.time_features);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "piddm/core/device.h"
 #include "piddm/core/log.h"
@@ -17,6 +18,8 @@ namespace piddm {
 namespace fs = std::filesystem;
 
 namespace {
+
+constexpr size_t kMaxSeeds = 100;
 
 struct Moments {
   double sum = 0, squares = 0;
@@ -83,9 +86,16 @@ void check_options(const TableOptions& o) {
                         o.judge.held_out);
 }
 
+void check_seeds(const std::vector<uint64_t>& seeds) {
+  require<UsageError>(!seeds.empty(), "seeds: name at least one");
+  require<UsageError>(seeds.size() <= kMaxSeeds, "seeds: at most {}, got {}", kMaxSeeds, seeds.size());
+  std::set<uint64_t> seen;
+  for (const uint64_t seed : seeds) require<UsageError>(seen.insert(seed).second, "seeds: {} is named twice", seed);
+}
+
 Prepared prepare(const std::string& name, const TableOptions& options, Workbench& bench) {
   Prepared out{table_registry().at(name)(), {}};
-  require<UsageError>(!options.seeds.empty(), "seeds: name at least one");
+  check_seeds(options.seeds);
   check_choices(name, out.recipe, options);
   check_options(options);
   out.entries = out.recipe.entries(options);

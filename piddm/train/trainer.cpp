@@ -9,6 +9,7 @@
 #include <numbers>
 
 #include "piddm/core/interrupt.h"
+#include "piddm/core/json_text.h"
 #include "piddm/core/log.h"
 #include "piddm/core/progress.h"
 #include "piddm/model/network.h"
@@ -26,6 +27,8 @@ constexpr double kRise = 0.2;               // share of the steps in which one_c
 constexpr double kLeastImprovement = 1e-3;  // relative gain that counts
 constexpr int kKeptCheckpoints = 2;
 
+constexpr int64_t kRecords = 3;  // of a step: a line of metrics, a snapshot, the held-out loss
+
 /// What a checkpoint keeps of the loop itself.
 struct LoopState {
   double seconds = 0, last_loss = 0;
@@ -33,6 +36,8 @@ struct LoopState {
   double best_value = 0;
   int64_t best_step = 0, without_gain = 0;
   int threads = at::get_num_threads();
+  std::string line;
+  int64_t written = kRecords;
 
   template <class V>
   void fields(V&& f) {
@@ -43,6 +48,8 @@ struct LoopState {
     f("best_step", best_step, "and its step");
     f("without_gain", without_gain, "looks since then");
     f("threads", threads, "of the process that trained");
+    f("line", line, "of the last step for the metrics; empty where it has none");
+    f("written", written, "records of the last step that are in the run folder: line, snapshot, held-out loss");
   }
 };
 
@@ -64,6 +71,7 @@ class Trainer {
 
   TrainSummary run(const std::string& label) {
     Progress progress(label, options_.steps, step_);
+    keep_records();
     while (step_ < options_.steps && !loop_.stopped) {
       if (interrupt_requested()) stop_for_signal();
       one_step(progress);
@@ -102,11 +110,24 @@ class Trainer {
 
     const bool recorded = due(options_.log_every) || step_ == options_.steps;
     if (recorded || step_ == 1) read_values();
-    if (recorded) record(lr);
+    loop_.line = recorded ? line_of_step(lr) : "";
     progress.advance(1, fmt::format("loss {:.4g}", loop_.last_loss));
-    if (std::count(options_.snapshots.begin(), options_.snapshots.end(), step_) > 0) take_snapshot();
-    if (due(options_.validate_every)) validate();
+    loop_.written = 0;
+    keep_records();
     if (due(options_.checkpoint_every)) save();
+  }
+
+  /// What step step_ leaves in the run folder. A file that cannot be written (a full disk, a size limit) does not cost
+  /// the steps since the last checkpoint, and what it should have got is written when the run continues.
+  void keep_records() {
+    using Record = void (Trainer::*)();
+    static constexpr Record records[kRecords] = {&Trainer::write_line, &Trainer::take_snapshot, &Trainer::validate};
+    try {
+      for (; loop_.written < kRecords; ++loop_.written) (this->*records[loop_.written])();
+    } catch (const ResourceError&) {
+      save();
+      throw;
+    }
   }
 
   /// Loss, terms and gradient norm of step step_, the gradient in place; fails if one is not finite.
@@ -158,44 +179,40 @@ class Trainer {
   /// The weights are still those before step `step`: doing it once more tells what was not finite.
   [[noreturn]] void fail_again(int64_t step) {
     step_ = step;
+    loop_.written = kRecords;
     save();
     differentiate();
     fail("the loss or its gradient");
   }
 
-  void record(double lr) {
+  std::string line_of_step(double lr) const {
     json row = {{"step", step_}, {"loss", loop_.last_loss}};
     for (const auto& [name, value] : values_.terms) row[name] = value;
     row.update({{"lr", lr}, {"gradient_norm", values_.gradient_norm}, {"seconds", loop_.seconds}});
-    write([&] { run_.append_metrics(row); });
+    return row.dump();
   }
 
-  /// A file that cannot be written (a full disk, a size limit) does not cost the steps since the last checkpoint.
-  template <class F>
-  void write(F&& work) {
-    try {
-      std::forward<F>(work)();
-    } catch (const ResourceError&) {
-      save();
-      throw;
-    }
+  void write_line() {
+    if (!loop_.line.empty()) run_.append_metrics(parse_json(loop_.line, "line of metrics"));
   }
 
   void take_snapshot() {
+    if (std::count(options_.snapshots.begin(), options_.snapshots.end(), step_) == 0) return;
     read_values();
     auto so_far = summary();
     so_far.best_step = step_;  // the average of this step, whatever was best
-    write([&] { snapshot_(so_far, adam_.ema()); });
+    snapshot_(so_far, adam_.ema());
   }
 
   void validate() {
+    if (!due(options_.validate_every)) return;
     read_values();
     adam_.swap_ema();
     const auto value = objective_.validate();
     adam_.swap_ema();
     if (!value) return;
     if (!std::isfinite(*value)) fail("the held-out loss");
-    write([&] { run_.append_metrics({{"step", step_}, {"held_out", *value}}); });
+    run_.append_metrics({{"step", step_}, {"held_out", *value}});
     if (best_.empty() || *value < loop_.best_value * (1 - kLeastImprovement)) {
       loop_.best_value = *value;
       loop_.best_step = step_;

@@ -278,7 +278,8 @@ TEST(Backbones, DefaultsHaveThePapersScale) {
 TEST(Backbones, WrongOptionsAreRefused) {
   const std::vector<std::tuple<std::string, json, std::string>> cases = {
       {"unet", {{"width", 0}}, "model.width: must be at least 1 and at most 65536, got 0"},
-      {"unet", {{"multipliers", json::array()}}, "model.multipliers: at least one level is needed"},
+      {"unet", {{"multipliers", json::array()}}, "model.multipliers: 1 to 16 levels, got 0"},
+      {"autoencoder", {{"multipliers", std::vector<int>(5000, 1)}}, "model.multipliers: 1 to 16 levels, got 5000"},
       {"unet", {{"multipliers", {1, 0}}}, "model.multipliers: must be at least 1 and at most 1024, got 0"},
       {"unet", {{"attention", 6}}, "model.attention: 6 levels of 5"},
       {"unet", {{"head_width", 0}}, "model.head_width: must be at least 1 and at most 65536, got 0"},

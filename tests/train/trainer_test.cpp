@@ -11,6 +11,7 @@
 namespace piddm {
 namespace {
 
+namespace fs = std::filesystem;
 using testing::ToyModule;
 using testing::ToyObjective;
 
@@ -242,6 +243,37 @@ INSTANTIATE_TEST_SUITE_P(Train, NonFinite,
                                            Fault{"norm", [](Loss& loss) { loss.total = loss.total * 1e30; },
                                                  "step 6: the norm of the gradient is not finite"}),
                          [](const auto& fault) { return std::string(fault.param.name); });
+
+/// Lines, held-out losses and weights of a run whose metrics cannot be written in step 6, then continued.
+TEST(Train, WritesLaterWhatADiskHadNoRoomFor) {
+  const testing::TempDir folder;
+  auto options = testing::toy_options(12);
+  options.log_every = 3, options.validate_every = 3, options.checkpoint_every = 100;
+  Toy full, resumed, unbroken;
+  for (auto* toy : {&full, &resumed, &unbroken}) toy->objective.held_out = [] { return 1.0; };
+  const auto metrics = folder / "run/metrics.jsonl", kept = folder / "kept";
+  full.objective.disturb = [&](int64_t step, Loss&) {
+    if (step != 5) return;
+    fs::rename(metrics, kept);
+    fs::create_directory(metrics);
+  };
+  auto run = RunFolder::create(folder / "run", json::object());
+  EXPECT_ERROR(full.train(options, run), ExitCode::resources, "cannot open " + metrics.string());
+  EXPECT_EQ(run.checkpoints(2).latest(), std::optional<int64_t>(6));
+  fs::remove(metrics);
+  fs::rename(kept, metrics);
+  resumed.train(options, run);
+  auto other = RunFolder::create(folder / "other", json::object());
+  unbroken.train(options, other);
+  const auto lines = [](const fs::path& path) {
+    auto rows = RunFolder::read_metrics(path);
+    for (auto& row : rows) row.erase("seconds");
+    return rows;
+  };
+  EXPECT_EQ(lines(folder / "other").size(), 8U);
+  EXPECT_EQ(lines(folder / "run"), lines(folder / "other"));
+  EXPECT_TRUE(torch::equal(resumed.module.first, unbroken.module.first));
+}
 
 TEST(Train, StopsWhenTheFirstLossIsNotFinite) {
   const testing::TempDir folder;
