@@ -17,14 +17,14 @@ struct Parts {
 
 Parts parts_of(const BenchCase& c) {
   const auto& o = c.fno;
-  const auto n = static_cast<double>(c.grid), points = static_cast<double>(c.batch) * n * n;
-  const auto k1 = static_cast<double>(std::min(o.modes[0], c.grid));
-  const auto k2 = static_cast<double>(std::min(o.modes[1], c.grid) / 2 + 1);
+  const auto height = static_cast<double>(c.grid.height()), points = static_cast<double>(c.batch * c.grid.points());
+  const auto k1 = static_cast<double>(std::min(o.modes[0], c.grid.height()));
+  const auto k2 = static_cast<double>(std::min(o.modes[1], c.grid.width()) / 2 + 1);
   const auto width = static_cast<double>(o.width), channels = static_cast<double>(o.channels);
   const auto lifting = static_cast<double>(o.lifting), projection = static_cast<double>(o.projection);
   const auto layers = c.single_layer() ? 1.0 : static_cast<double>(o.layers), batch = static_cast<double>(c.batch);
   Parts p{};
-  p.transforms = 2 * (4 * points * k2 + 8 * batch * n * k1 * k2) * width;
+  p.transforms = 2 * (4 * points * k2 + 8 * batch * height * k1 * k2) * width;
   p.mixing = 8 * batch * k1 * k2 * width * width;
   p.skip = 2 * points * width * width;
   p.lift_in = 2 * points * (channels + 2) * lifting;
@@ -94,7 +94,7 @@ Cost least_cost(const BenchCase& c) {
 double composed_bytes(const BenchCase& c) {
   const auto& o = c.fno;
   const bool keeps = c.what != "forward" && c.what != "teacher" && c.what != "student";
-  const auto points = static_cast<double>(c.batch * c.grid * c.grid);
+  const auto points = static_cast<double>(c.batch * c.grid.points());
   const auto of_layer = 8.0 * static_cast<double>(o.width),
              hidden = 3.0 * static_cast<double>(o.lifting + o.projection);
   return 4 * points * ((keeps ? static_cast<double>(o.layers) : 1.0) * of_layer + hidden);

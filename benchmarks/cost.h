@@ -15,7 +15,9 @@ namespace piddm::bench {
 struct BenchCase {
   std::string bench, what;
   FnoOptions fno;
-  int64_t batch = 1, grid = 128, steps = 100;
+  int64_t batch = 1;
+  GridSize grid = 128;
+  int64_t steps = 100;
   Precision precision = Precision::fp32;
   torch::Device device = torch::kCPU;
   uint64_t seed = 0;

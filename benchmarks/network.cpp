@@ -12,16 +12,17 @@ namespace piddm::bench {
 namespace {
 
 struct Size {
-  int64_t batch, grid;
+  int64_t batch;
+  GridSize grid;
 };
 
 std::vector<Size> sizes_of(const NetworkOptions& o) {
   std::vector<Size> sizes;
-  const auto add = [&](int64_t batch, int64_t grid) {
+  const auto add = [&](int64_t batch, const GridSize& grid) {
     const auto same = [&](const Size& s) { return s.batch == batch && s.grid == grid; };
     if (std::none_of(sizes.begin(), sizes.end(), same)) sizes.push_back({batch, grid});
   };
-  for (const int64_t grid : o.grids)
+  for (const auto& grid : o.grids)
     for (const int64_t batch : o.batches) add(batch, grid);
   if (!o.scaling) return sizes;
   const bool gpu = o.device.is_cuda();
@@ -48,7 +49,7 @@ PeerAnswer torch_peer(const NetworkOptions& o, const std::vector<BenchCase>& cas
     list.push_back({{"bench", c.single_layer() ? "spectral" : "fno"},
                     {"what", c.what},
                     {"batch", c.batch},
-                    {"grid", c.grid},
+                    {"grid", {c.grid.height(), c.grid.width()}},
                     {"tf32", c.precision != Precision::fp32}});
   const json request = {{"device", o.device.is_cuda() ? "cuda" : "cpu"},
                         {"threads", torch::get_num_threads()},
@@ -160,7 +161,7 @@ std::vector<NetworkRow> measure_cases(const NetworkOptions& o, const std::vector
     const auto& c = cases[i];
     auto row = measure_or_skip(shop, c, o);
     const bool measured = row.skipped.empty();
-    spdlog::info("{} {}, batch {}, grid {}, {}: {}", o.bench, c.what, c.batch, c.grid, precision_name(c.precision),
+    spdlog::info("{} {}, batch {}, grid {}, {}: {}", o.bench, c.what, c.batch, c.grid.text(), precision_name(c.precision),
                  measured ? format_number(row.ours.best()) + " ms" : "skipped");
     if (measured && i < peers.size() && peers[i].contains("ms")) row.torch_ms = peers[i].at("ms").get<double>();
     rows.push_back(std::move(row));

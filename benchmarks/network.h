@@ -17,7 +17,8 @@ struct NetworkOptions {
   FnoOptions fno;
   int64_t steps = 100;  ///< of the teacher
   int64_t repeats = 5;  ///< turns, of which the median counts
-  std::vector<int64_t> batches = {}, grids = {128};
+  std::vector<int64_t> batches = {};
+  std::vector<GridSize> grids = {128};
   std::vector<Precision> precisions = {Precision::fp32};
   std::string python;    ///< interpreter with torch; "": the system's, "none": no PyTorch
   bool scaling = false;  ///< also over batches at the first grid and over grids 32 to 256

@@ -18,7 +18,7 @@ json measured_json(const NetworkRow& row) {
               {"what", c.what},
               {"device", c.device.is_cuda() ? "cuda" : "cpu"},
               {"batch", c.batch},
-              {"grid", c.grid},
+              {"grid", c.grid.to_json()},
               {"precision", precision_name(c.precision)},
               {"ms", ms},
               {"peer_ms", peers},
@@ -39,7 +39,7 @@ json measured_json(const NetworkRow& row) {
 json skipped_json(const NetworkRow& row) {
   return {{"what", row.work.what},
           {"batch", row.work.batch},
-          {"grid", row.work.grid},
+          {"grid", row.work.grid.to_json()},
           {"precision", precision_name(row.work.precision)},
           {"skipped", row.skipped}};
 }
@@ -83,7 +83,7 @@ std::string rows_text(const std::vector<NetworkRow>& rows) {
     if (!row.skipped.empty()) continue;
     const double ms = row.ours.best();
     const auto peak = row.peak_bytes ? std::optional(static_cast<double>(*row.peak_bytes)) : std::nullopt;
-    table.add_row({row.work.what, std::to_string(row.work.batch), std::to_string(row.work.grid),
+    table.add_row({row.work.what, std::to_string(row.work.batch), row.work.grid.text(),
                    precision_name(row.work.precision), format_number(ms), cell(row.fft_ms), cell(over(row.fft_ms, ms)),
                    cell(row.torch_ms), cell(over(row.torch_ms, ms)), format_number(row.floor_ms),
                    format_number(100 * (row.floor_ms / ms)), format_number(row.gbps()), format_number(row.tflops()),
@@ -115,7 +115,7 @@ std::string network_report(const NetworkResult& result) {
   std::string text = rows_text(result.rows);
   for (const auto& row : result.rows)
     if (!row.skipped.empty())
-      text += fmt::format("skipped: {} batch {} grid {} {}: {}\n", row.work.what, row.work.batch, row.work.grid,
+      text += fmt::format("skipped: {} batch {} grid {} {}: {}\n", row.work.what, row.work.batch, row.work.grid.text(),
                           precision_name(row.work.precision), row.skipped);
   const auto& peer = result.torch;
   text += fmt::format(

@@ -16,7 +16,7 @@ namespace {
 using torch::autograd::grad;
 
 Tensor noise(const BenchCase& c, int64_t channels) {
-  return normal(c.seed, Stream::latents, 0, c.batch, {channels, c.grid, c.grid}).to(c.device);
+  return normal(c.seed, Stream::latents, 0, c.batch, {channels, c.grid.height(), c.grid.width()}).to(c.device);
 }
 
 ProcessPtr bench_process() { return process_registry().at("linear")(); }  // name: the paper's process
@@ -48,7 +48,8 @@ Work layer_work(const BenchCase& c, SpectralForm form) {
   const bool fft = form == SpectralForm::fft, train = c.what == "train";
   const auto x = fft ? noise(c, width).transpose(0, 1).contiguous() : noise(c, width);
   for (const auto& tensor : {x, w.spectral, w.skip, w.bias}) tensor.set_requires_grad(train);
-  auto plan = std::make_shared<SpectralPlan>(SpectralBasis(m1, c.fno.modes[1], c.grid, c.grid, torch::kFloat32));
+  auto plan = std::make_shared<SpectralPlan>(
+      SpectralBasis(m1, c.fno.modes[1], c.grid.height(), c.grid.width(), torch::kFloat32));
   const auto layer = [=] { return fft ? fft_layer(x, w) : spectral_layer(x, w, *plan, true); };
   return {[=] {
     const torch::AutoGradMode mode(train);

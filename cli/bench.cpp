@@ -67,9 +67,17 @@ void run_data(const Context& context, bench::DataOptions o) {
 
 void add_sizes(CLI::App& command, NetworkArguments& a) {
   auto& o = a.options;
-  command.add_option("--grid", o.grids, "points per side; several: one after the other")
-      ->check(whole_number(8, kLargestGrid))
-      ->capture_default_str();
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--grid",
+          [&o](const std::vector<std::string>& texts) {
+            o.grids.clear();
+            for (const auto& text : texts) o.grids.push_back(GridSize::from_json(text, "--grid"));
+          },
+          "points per side, 128 or 96x160; several: one after the other")
+      ->check(grid_size(8, kLargestGrid))
+      ->type_name("INT[xINT]")
+      ->default_str(std::to_string(o.grids.front().height()));
   command
       .add_option("--batch", o.batches,
                   "samples; several: one after the other (default: 1 8, sample: 1, on a GPU: 1 64 128)")

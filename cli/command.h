@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "piddm/core/device.h"
-#include "piddm/core/fields.h"
+#include "piddm/core/grid_size.h"
 
 namespace piddm::cli {
 
@@ -29,6 +29,9 @@ struct Context {
 
 /// A subcommand with --seed, --device, --threads, --json and --quiet.
 CLI::App* add_command(CLI::App& app, Context& context, const std::string& name, const std::string& description);
+
+/// --grid 64 or 64x32, shown with its value unless that is 0.
+CLI::Option* add_grid_option(CLI::App& command, GridSize& grid, const std::string& description);
 
 /// Refuses an output name that cannot be written (folder missing, not writable) before hours of work, data files of
 /// unknown type, and what is itself read: one of `inputs`, or the model in one that is a folder.

@@ -39,8 +39,8 @@ void make(const Context& context, Make o) {
   const auto made = make_data_files(o.out, *make_pde(o.pde), o.make);
   const auto kept = made.kept > 0 ? fmt::format(", {} of {} files kept", made.kept, o.make.shards) : "";
   context.print({{"out", made.path.string()}, {"kept", made.kept}, {"description", made.description}},
-                fmt::format("{}: {} samples of {} on a {}x{} grid{}", made.path.string(), range.n, o.pde.name,
-                            o.pde.grid, o.pde.grid, kept));
+                fmt::format("{}: {} samples of {} on a {} grid{}", made.path.string(), range.n, o.pde.name,
+                            o.pde.grid.text(), kept));
 }
 
 PdePtr checked_pde(const Dataset& data, const CheckRequest& request) {
@@ -92,7 +92,9 @@ void info(const Context& context, const std::string& file) {
     channels[data.channels[c]] = {{"mean", mean}, {"std", std}, {"min", low}, {"max", high}};
   }
   context.print({{"file", file}, {"n", data.size()}, {"channels", channels}, {"description", describe(data)}},
-                table.text() + "\n" + describe(data).dump(2));
+                fmt::format("{} samples{} on a {} grid\n\n{}\n{}", data.size(),
+                            data.description.pde.empty() ? "" : " of " + data.description.pde, data.grid().text(),
+                            table.text(), describe(data).dump(2)));
 }
 
 void add_make(CLI::App& data, Context& context) {
@@ -101,9 +103,7 @@ void add_make(CLI::App& data, Context& context) {
   o->make.range.n = 1000;
   command->add_option("pde", o->pde.name, "name of the PDE; see `piddm list pdes`")->required();
   command->add_option("--n", o->make.range.n, "samples")->check(whole_number(1, kMostSamples))->capture_default_str();
-  command->add_option("--grid", o->pde.grid, "points per side")
-      ->check(whole_number(kSmallestGrid, kLargestGrid))
-      ->capture_default_str();
+  add_grid_option(*command, o->pde.grid, "points per side: 64, or 64x32 along x and y (or t)");
   command->add_option("--param", o->parameters, "constant of the equation, e.g. k=2; may be repeated")
       ->allow_extra_args(false);
   command->add_option("--first", o->make.range.first, "number of the first sample of the seed's stream")

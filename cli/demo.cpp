@@ -10,6 +10,7 @@ namespace {
 
 struct DemoArguments {
   std::string pde = PdeOptions{}.name, out;
+  GridSize grid = 0;
   std::vector<std::string> settings;
   bool seeded = false;
 };
@@ -28,6 +29,7 @@ void demo(const Context& context, DemoArguments o) {
   if (o.out.empty()) o.out = o.pde == PdeOptions{}.name ? "runs/demo" : "runs/demo-" + o.pde;
   json config = write_fields(DemoOptions{});
   config["experiment"] = load_config(demo_preset(o.pde));
+  if (o.grid != GridSize(0)) config["experiment"]["pde"]["grid"] = o.grid.to_json();
   if (o.seeded) config["experiment"]["seed"] = context.seed;
   for (const auto& setting : o.settings) apply_setting(config, setting);
   DemoOptions options;
@@ -48,6 +50,7 @@ void add_demo(CLI::App& app, Context& context) {
   auto* command = add_command(app, context, "demo", "The whole pipeline on one PDE in minutes: start here");
   auto o = std::make_shared<DemoArguments>();
   command->add_option("--pde", o->pde, "which PDE; see `piddm list pdes`")->capture_default_str();
+  add_grid_option(*command, o->grid, "points per side: 48, or 48x32 along x and y (or t); default: the preset's");
   command->add_option("--out", o->out, "folder for everything the demo makes; default runs/demo, runs/demo-PDE");
   command
       ->add_option("--set", o->settings,

@@ -13,7 +13,8 @@ namespace {
 
 struct GenerateArguments {
   std::string model, method, out;
-  int64_t n = 16, first = 0, refine = 0, grid = 0;
+  int64_t n = 16, first = 0, refine = 0;
+  GridSize grid = 0;
   bool decode = false;
   std::vector<std::string> settings;
 };
@@ -32,21 +33,25 @@ json method_options(const GenerateArguments& o, const std::string& method, const
 void generate(const Context& context, const GenerateArguments& o) {
   check_output(o.out, {".npz", ".safetensors"}, {o.model});
   auto model = load_model(o.model, context.device());
-  if (o.grid != 0) model = on_grid(model, o.grid);
+  if (o.grid != GridSize(0)) model = on_grid(model, o.grid);
   const auto name = o.method.empty() ? default_method(model) : o.method;
   const auto method = make_method(name, Task::generate, model, method_options(o, name, model));
   SampleFile file(o.out, model);
   PhysicsSummary physics(*model.pde);
   DecodeTotal decoding;
-  const int64_t bytes = model.pde->num_channels() * model.pde->grid() * model.pde->grid() * (o.decode ? 8 : 4);
+  const int64_t bytes = model.pde->num_channels() * model.pde->grid().points() * (o.decode ? 8 : 4);
   require_free_space(o.out, 2 * static_cast<double>(o.n) * static_cast<double>(bytes));
   method->generate(o.first, o.n, context.seed, [&](Samples& samples) {
     if (o.decode) decoding.decode(samples, *model.pde);
     physics.add(samples);
     file.append(samples.x);
   });
-  json report = {{"out", o.out},         {"n", o.n},        {"grid", model.pde->grid()}, {"method", method->name()},
-                 {"seed", context.seed}, {"first", o.first}};
+  json report = {{"out", o.out},
+                 {"n", o.n},
+                 {"grid", model.pde->grid().to_json()},
+                 {"method", method->name()},
+                 {"seed", context.seed},
+                 {"first", o.first}};
   if (o.decode) report["decode"] = write_fields(decoding.summary());
   report.update(json(physics.scores()));
   file.write(report);
@@ -63,11 +68,9 @@ void add_generate(CLI::App& app, Context& context) {
   command->add_option("--first", o->first, "number of the first sample of the seed's stream")
       ->check(whole_number(0, kLargestFirst))
       ->capture_default_str();
-  command
-      ->add_option("--grid", o->grid,
-                   "points per side, where they differ from those the student was trained on: the same samples on "
-                   "another grid")
-      ->check(whole_number(kSmallestGrid, kLargestGrid));
+  add_grid_option(*command, o->grid,
+                  "points per side (64, or 64x32), where they differ from those the student was trained on: the same "
+                  "samples on another grid");
   command->add_option("--method", o->method, "see `piddm list methods`; default: the model's own");
   command->add_option("--refine", o->refine, "steps of latent refinement")
       ->check(whole_number(0))

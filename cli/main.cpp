@@ -13,6 +13,7 @@
 #include "piddm/core/json_text.h"
 #include "piddm/core/log.h"
 #include "piddm/core/progress.h"
+#include "piddm/pde/pde.h"
 
 namespace piddm::cli {
 
@@ -131,6 +132,14 @@ CLI::App* add_command(CLI::App& app, Context& context, const std::string& name, 
   command->add_flag("--json", context.json_output, "print one JSON object on standard output")->group("Common");
   command->add_flag("--quiet", context.quiet, "no progress, warnings only")->group("Common");
   return command;
+}
+
+CLI::Option* add_grid_option(CLI::App& command, GridSize& grid, const std::string& description) {
+  auto* option = command.add_option_function<std::string>(
+      "--grid", [&grid](const std::string& text) { grid = GridSize::from_json(text, "--grid"); }, description);
+  option->check(grid_size(kSmallestGrid, kLargestGrid))->type_name("INT[xINT]");
+  if (grid != GridSize(0)) option->default_str(grid.square() ? std::to_string(grid.height()) : grid.text());
+  return option;
 }
 
 void check_output(const std::string& file, const std::vector<std::string>& extensions,

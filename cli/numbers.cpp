@@ -30,6 +30,14 @@ TextCheck whole_number(int64_t low, int64_t high) {
   };
 }
 
+TextCheck grid_size(int64_t low, int64_t high) {
+  return [side = whole_number(low, high)](const std::string& text) -> std::string {
+    const auto cross = text.find('x');
+    const auto said = side(text.substr(0, cross));
+    return cross == std::string::npos || !said.empty() ? said : side(text.substr(cross + 1));
+  };
+}
+
 TextCheck number_above(double low, double high) {
   return [low, high](const std::string& text) -> std::string {
     double value = 0;

@@ -14,6 +14,9 @@ using TextCheck = std::function<std::string(const std::string&)>;
 /// A whole number from `low` to `high`. Beyond a billion there are only slips of the pen.
 TextCheck whole_number(int64_t low, int64_t high = 1'000'000'000);
 
+/// Points per side from `low` to `high`: 64, or 64x32.
+TextCheck grid_size(int64_t low, int64_t high);
+
 /// A finite number more than `low` and at most `high`.
 TextCheck number_above(double low, double high);
 

@@ -8,7 +8,7 @@ The network is written as is usual with torch.fft:
 Usage: fno_torch.py REQUEST, a JSON object:
   {"device": "cpu"|"cuda", "threads", "repeats", "steps",
    "sizes": {"channels", "modes", "width", "layers", "lifting", "projection", "time_features"},
-   "cases": [{"bench": "spectral"|"fno", "what", "batch", "grid", "tf32"}]}
+   "cases": [{"bench": "spectral"|"fno", "what", "batch", "grid": [H, W], "tf32"}]}
 On a GPU, forward passes and gradients run eagerly and as a CUDA graph; the faster counts. "tf32" allows it in matrix
 products and convolutions.
 
@@ -118,13 +118,13 @@ def make_work(case, request, device):
     sizes, batch, grid, what = request["sizes"], case["batch"], case["grid"], case["what"]
     if case["bench"] == "spectral":
         layer = Layer(sizes["width"], sizes["modes"], True).to(device)
-        x = torch.randn(batch, sizes["width"], grid, grid, device=device, requires_grad=what == "train")
+        x = torch.randn(batch, sizes["width"], *grid, device=device, requires_grad=what == "train")
         inputs = [x, *layer.parameters()]
         if what == "forward":
             return no_grad(lambda: layer(x)), True
         return lambda: torch.autograd.grad(layer(x).square().mean(), inputs), True
     net = Fno(sizes).to(device)
-    x, t = torch.randn(batch, sizes["channels"], grid, grid, device=device), torch.rand(batch, device=device)
+    x, t = torch.randn(batch, sizes["channels"], *grid, device=device), torch.rand(batch, device=device)
     one, mask = torch.ones(batch, device=device), torch.zeros_like(x)
     mask[:, -1] = 1
     if what in ("input-gradient", "latent-optimisation"):

@@ -8,9 +8,10 @@
 //
 // and from that one list come the strict reader with its bounds, the JSON writer and the help text. Numbers must be
 // finite, with or without bounds. Members may be bool, integers, double, std::string, an enum with an `enum_names(E)`
-// overload, a std::vector of those, raw json, or another struct with `fields`. Keys that a struct once had are listed
-// in `static std::vector<FormerKey> former_keys()`. A struct whose keys depend on one of its members may have `json
-// own_keys(json table, path, policy) const`, which takes out of a table what it accepts but does not use.
+// overload, a std::vector of those, raw json, a type that spells itself (`static T from_json(json, path)` and `json
+// to_json() const`), or another struct with `fields`. Keys that a struct once had are listed in `static
+// std::vector<FormerKey> former_keys()`. A struct whose keys depend on one of its members may have `json own_keys(json
+// table, path, policy) const`, which takes out of a table what it accepts but does not use.
 
 #include <nlohmann/json.hpp>
 
@@ -74,6 +75,12 @@ concept HasFields = requires(T& t) {
 template <class T>
 concept NamedEnum = std::is_enum_v<T> && requires(T t) {
   enum_names(t);
+};
+
+template <class T>
+concept SpellsItself = requires(const T& t, const json& j, const std::string& path) {
+  { T::from_json(j, path) } -> std::same_as<T>;
+  { t.to_json() } -> std::same_as<json>;
 };
 
 template <class T>
@@ -143,6 +150,8 @@ template <class T>
 void read_value(const json& j, T& value, const std::string& path, FormerKeys policy) {
   if constexpr (HasFields<T>) {
     read_struct(j, value, path, policy);
+  } else if constexpr (SpellsItself<T>) {
+    value = T::from_json(j, path);
   } else if constexpr (std::same_as<T, json>) {
     value = j;  // read strictly by whoever it is for
   } else if constexpr (NamedEnum<T>) {
@@ -180,6 +189,8 @@ json write_value(T& value) {
     json j = json::object();
     value.fields([&](const char* name, auto& member, const auto&...) { j[name] = write_value(member); });
     return j;
+  } else if constexpr (SpellsItself<T>) {
+    return value.to_json();
   } else if constexpr (NamedEnum<T>) {
     return enum_names(value).at(static_cast<size_t>(value));
   } else if constexpr (is_vector<T>::value) {

@@ -52,11 +52,18 @@ Tensor join_channels(TensorMap& arrays, const std::vector<std::string>& channels
   return fields;
 }
 
-void check_size(const json& description, const char* key, int64_t size, const std::string& origin) {
-  const auto said = description.find(key);
+void check_size(const json& description, int64_t size, const std::string& origin) {
+  const auto said = description.find("n");
   if (said == description.end()) return;
   require<DataError>(said->is_number_integer() && said->get<int64_t>() == size,
-                     "{}: the description says {} = {}, the data {}", origin, key, said->dump(), size);
+                     "{}: the description says n = {}, the data {}", origin, said->dump(), size);
+}
+
+/// Of a rectangle earlier versions wrote H alone.
+void check_grid(const json& description, const GridSize& grid, const std::string& origin) {
+  const auto said = description.find("grid");
+  if (said == description.end() || *said == grid.to_json() || *said == json(grid.height())) return;
+  throw DataError("{}: the description says grid = {}, the data {}", origin, said->dump(), grid.to_json().dump());
 }
 
 Dataset load_file(const std::filesystem::path& path, Faults faults) {
@@ -65,8 +72,8 @@ Dataset load_file(const std::filesystem::path& path, Faults faults) {
   check_description_version(file.description, origin);
   Dataset dataset{.channels = described_channels(file.description, origin)};
   dataset.fields = join_channels(file.arrays, dataset.channels, origin);
-  check_size(file.description, "n", dataset.size(), origin);
-  check_size(file.description, "grid", dataset.fields.size(2), origin);
+  check_size(file.description, dataset.size(), origin);
+  check_grid(file.description, dataset.grid(), origin);
   dataset.description = read_description(std::move(file.description));
   if (faults == Faults::refuse) check_finite(dataset.fields, dataset.channels, origin);
   return dataset;
@@ -143,7 +150,7 @@ Dataset load_shards(const std::filesystem::path& path, const json& index, Faults
     whole.fields.narrow(0, done, entry.n).copy_(shard.fields);
     done += entry.n;
   }
-  check_size(index, "n", whole.size(), origin);
+  check_size(index, whole.size(), origin);
   return whole;
 }
 
@@ -196,7 +203,7 @@ void save_dataset(const std::filesystem::path& path, const Dataset& dataset, tor
                      "{}: expected fields (N,{},H,W), got {}", path.string(), count, shape_string(x));
   DataFile file{
       .arrays = {},
-      .description = write_description(dataset.description, dataset.channels, dataset.size(), x.size(2), dtype)};
+      .description = write_description(dataset.description, dataset.channels, dataset.size(), dataset.grid(), dtype)};
   const auto fields = x.detach().to(torch::kCPU, dtype);
   check_finite(fields, dataset.channels, path.string());
   for (int64_t c = 0; c < count; ++c)
@@ -210,7 +217,8 @@ Dataset make_dataset(const Pde& pde, uint64_t seed, int64_t first, int64_t n, in
   Tensor fields;
   int64_t done = 0;
   const auto statistics = generate_samples(pde, range, [&](const Tensor& samples) {
-    if (done == 0) fields = torch::empty({n, pde.num_channels(), pde.grid(), pde.grid()}, dtype);
+    if (done == 0)
+      fields = torch::empty({n, pde.num_channels(), pde.grid().height(), pde.grid().width()}, dtype);
     fields.narrow(0, done, samples.size(0)).copy_(samples);
     done += samples.size(0);
   });
@@ -219,13 +227,13 @@ Dataset make_dataset(const Pde& pde, uint64_t seed, int64_t first, int64_t n, in
 
 json describe(const Dataset& dataset) {
   const auto& x = dataset.fields;
-  return write_description(dataset.description, dataset.channels, x.size(0), x.size(2), x.scalar_type());
+  return write_description(dataset.description, dataset.channels, x.size(0), dataset.grid(), x.scalar_type());
 }
 
 PdePtr pde_of(const Dataset& dataset, const std::string& name) {
   const auto& declared = dataset.description.pde;
   require<UsageError>(!name.empty() || !declared.empty(), "the data do not say which PDE they are of; add --pde");
-  PdeOptions options{.name = name.empty() ? declared : name, .grid = dataset.fields.size(-1)};
+  PdeOptions options{.name = name.empty() ? declared : name, .grid = dataset.grid()};
   if (options.name == declared && !dataset.description.parameters.is_null())
     options.parameters = dataset.description.parameters;
   return make_pde(options);
@@ -235,12 +243,13 @@ void check_fields(const Dataset& dataset, const Pde& pde) {
   require<DataError>(dataset.channels == pde.channel_names(), "[{}] expected the channels {}, got {}", pde.name(),
                      json(pde.channel_names()).dump(), json(dataset.channels).dump());
   const auto& x = dataset.fields;
-  const bool other_grid = x.dim() == 4 && x.size(2) == x.size(3) && x.size(2) != pde.grid();
-  const bool possible = other_grid && x.size(2) >= kSmallestGrid && x.size(2) <= kLargestGrid;
-  require<DataError>(!other_grid, "[{0}] expected (B,{1},{2},{2}), got {3}: the data have {4} points per side; {5}",
-                     pde.name(), pde.num_channels(), pde.grid(), shape_string(x), x.size(-1),
-                     possible ? fmt::format("add --set pde.grid={}", x.size(-1))
-                              : fmt::format("equations here have {} to {}", kSmallestGrid, kLargestGrid));
+  const auto grid = x.dim() == 4 ? dataset.grid() : pde.grid();
+  const bool possible = grid.smaller() >= kSmallestGrid && std::max(grid.height(), grid.width()) <= kLargestGrid;
+  require<DataError>(grid == pde.grid(), "[{}] expected a grid of {}, the data have {}; {}", pde.name(),
+                     pde.grid().text(), grid.text(),
+                     possible ? fmt::format("add --set pde.grid={}", grid.square() ? grid.to_json().dump() : grid.text())
+                              : fmt::format("equations here have {} to {} points per side", kSmallestGrid,
+                                            kLargestGrid));
   pde.check_shape(x);
 }
 

@@ -21,6 +21,7 @@ struct Dataset {
   Tensor fields = {};  ///< [N,C,H,W], float32 or float64
 
   int64_t size() const { return fields.size(0); }
+  GridSize grid() const { return {fields.size(2), fields.size(3)}; }
 };
 
 /// What becomes of values that are not finite and of a file whose SHA-256 is not the one kept beside it: `keep` leaves

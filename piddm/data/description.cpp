@@ -66,11 +66,11 @@ DataDescription read_description(json j) {
   return d;
 }
 
-json write_description(const DataDescription& d, const std::vector<std::string>& channels, int64_t n, int64_t grid,
-                       torch::ScalarType dtype) {
+json write_description(const DataDescription& d, const std::vector<std::string>& channels, int64_t n,
+                       const GridSize& grid, torch::ScalarType dtype) {
   json j = {{"version", kVersion}};
   put(j, "pde", d.pde);
-  put(j, "grid", json(grid));
+  put(j, "grid", grid.to_json());
   put(j, "parameters", d.parameters);
   put(j, "seed", d.seed);
   put(j, "channels", json(channels));

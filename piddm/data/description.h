@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "piddm/core/fields.h"
+#include "piddm/core/grid_size.h"
 #include "piddm/core/tensor.h"
 
 namespace piddm {
@@ -37,7 +37,7 @@ struct DataDescription {
 DataDescription read_description(json j);
 
 json write_description(const DataDescription& description, const std::vector<std::string>& channels, int64_t n,
-                       int64_t grid, torch::ScalarType dtype);
+                       const GridSize& grid, torch::ScalarType dtype);
 
 /// The list of channels in a description; a DataError where it has none.
 std::vector<std::string> described_channels(const json& j, const std::string& origin);

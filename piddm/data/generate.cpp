@@ -11,7 +11,8 @@ namespace {
 
 json parameters_of(const Pde& pde) {
   json values = json::object();
-  for (const auto& p : pde.parameters()) values[p.name] = p.value;
+  for (const auto& p : pde.parameters())
+    if (!p.usual) values[p.name] = p.value;
   return values;
 }
 

@@ -37,7 +37,8 @@ bool is_finished(const fs::path& path, const Pde& pde, const SampleRange& range,
   if (data.channels != pde.channel_names()) return false;
   statistics = residual_statistics(pde, data.fields);
   auto wanted = describe_samples(pde, range, statistics);
-  wanted.floor = data.description.floor;  // of an earlier version, perhaps
+  wanted.floor = data.description.floor;  // both of an earlier version, perhaps
+  wanted.law = data.description.law;
   return describe(data) == write_description(wanted, pde.channel_names(), range.n, pde.grid(), range.dtype);
 }
 
@@ -91,7 +92,7 @@ MadeFiles make_data_files(const fs::path& path, const Pde& pde, const MakeOption
                       "{} samples cannot be split into {} shards", range.n, options.shards);
   const auto lock = lock_of(path);
   const auto paths = shard_paths(path, options.shards);
-  const auto bytes_each = static_cast<double>(pde.num_channels() * pde.grid() * pde.grid()) *
+  const auto bytes_each = static_cast<double>(pde.num_channels() * pde.grid().points()) *
                           static_cast<double>(c10::elementSize(range.dtype));
   const auto largest =
       static_cast<double>(range_of_shard(range, 0, options.shards).n);  // is spooled before it is written

@@ -16,7 +16,7 @@ class Draws {
       : seed_(seed),
         batch_(batch),
         slots_(slots),
-        shape_({model.pde->num_channels(), model.pde->grid(), model.pde->grid()}),
+        shape_(model.pde->sample_shape()),
         device_(model.device()) {}
 
   /// Standard normals [B,C,H,W] and uniforms on (0,1) [B] of this step.

@@ -64,7 +64,7 @@ NetworkPtr own_network(const DistillOptions& options, int64_t channels, uint64_t
 void try_out(const Model& model) {
   const torch::NoGradGuard no_grad;
   Student student(model);
-  student(torch::zeros({1, model.pde->num_channels(), model.pde->grid(), model.pde->grid()}, model.device()));
+  student(torch::zeros(model.pde->sample_shape(), model.device()).unsqueeze(0));
 }
 
 template <class F>

@@ -21,8 +21,7 @@ Tensor checked(const Pde& pde, const Tensor& x, torch::Device device) {
 
 /// Where the PDE's hard constraint changes random fields.
 Tensor constrained_entries(const Pde& pde, const Normalizer& normalizer) {
-  const auto noise =
-      normal(0, Stream::masks, 0, kProbes, {pde.num_channels(), pde.grid(), pde.grid()}, torch::kFloat64);
+  const auto noise = normal(0, Stream::masks, 0, kProbes, pde.sample_shape(), torch::kFloat64);
   const auto x = normalizer.to_physical(noise);
   return pde.constrain(x).ne(x).any(0);
 }

@@ -48,8 +48,8 @@ FeatureMetric teacher_metric(const Model& teacher, const Pde& pde) {
   require<UsageError>(teacher.kind == ModelKind::teacher,
                       "--features: this model is a student; the stand-in for FPD needs a teacher");
   require<UsageError>(teacher.pde->name() == pde.name() && teacher.pde->grid() == pde.grid(),
-                      "--features: a teacher of {} on {}x{}, but the samples are of {} on {}x{}", teacher.pde->name(),
-                      teacher.pde->grid(), teacher.pde->grid(), pde.name(), pde.grid(), pde.grid());
+                      "--features: a teacher of {} on {}, but the samples are of {} on {}", teacher.pde->name(),
+                      teacher.pde->grid().text(), pde.name(), pde.grid().text());
   return {"frechet_teacher", [teacher](const Tensor& x) { return velocity_features(teacher, x); }};
 }
 

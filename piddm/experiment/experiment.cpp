@@ -87,7 +87,7 @@ void check_varied(const Normalizer& normalizer, const Pde& pde) {
                        pde.name(), normalizer.name(c), normalizer.mean(c));
 }
 
-int64_t bytes_of_sample(const Pde& pde) { return 4 * pde.num_channels() * pde.grid() * pde.grid(); }
+int64_t bytes_of_sample(const Pde& pde) { return 4 * pde.num_channels() * pde.grid().points(); }
 
 /// Makes the network of a config's table, for its errors; once, as tables of results parse many experiments.
 void check_network(const json& table) {

@@ -61,8 +61,8 @@ std::vector<ConvLevel> Autoencoder::make_decoder() {
   return levels;
 }
 
-int64_t Autoencoder::bytes_per_sample(int64_t channels, int64_t grid, bool gradient) const {
-  return 4 * (autoencoder_activations(options_, grid, gradient) + 8 * channels * grid * grid);
+int64_t Autoencoder::bytes_per_sample(int64_t channels, const GridSize& grid, bool gradient) const {
+  return 4 * (autoencoder_activations(options_, grid, gradient) + 8 * channels * grid.points());
 }
 
 Tensor Autoencoder::forward(const Tensor& x, const Tensor& t) {

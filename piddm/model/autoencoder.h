@@ -35,7 +35,7 @@ class Autoencoder : public Network {
   std::string type() const override { return "autoencoder"; }
   json options_json() const override { return write_fields(options_); }
   std::vector<int64_t> modes() const override { return options_.modes; }
-  int64_t bytes_per_sample(int64_t channels, int64_t grid, bool gradient) const override;
+  int64_t bytes_per_sample(int64_t channels, const GridSize& grid, bool gradient) const override;
 
  protected:
   Tensor forward(const Tensor& x, const Tensor& t) override;

@@ -9,12 +9,12 @@ namespace {
 /// Of one sample, in floats.
 class Count {
  public:
-  explicit Count(int64_t grid) : grid_(grid) {}
+  explicit Count(const GridSize& grid) : grid_(grid) {}
 
   int64_t points(size_t depth) const {
-    int64_t n = grid_;
-    for (size_t i = 0; i < depth; ++i) n = (n + 1) / 2;
-    return n * n;
+    int64_t h = grid_.height(), w = grid_.width();
+    for (size_t i = 0; i < depth; ++i) h = (h + 1) / 2, w = (w + 1) / 2;
+    return h * w;
   }
   void block(int64_t in, int64_t out, size_t depth, bool joined = false) {
     graph_ += 3 * (in + out) * points(depth);
@@ -33,10 +33,11 @@ class Count {
  private:
   void use(int64_t floats) { working_ = std::max(working_, floats); }
 
-  int64_t grid_, graph_ = 0, skips_ = 0, working_ = 0;
+  GridSize grid_;
+  int64_t graph_ = 0, skips_ = 0, working_ = 0;
 };
 
-Count count_unet(const UnetOptions& o, int64_t grid) {
+Count count_unet(const UnetOptions& o, const GridSize& grid) {
   Count count(grid);
   const size_t levels = o.multipliers.size();
   const auto width = [&](size_t depth) { return o.width * o.multipliers[depth]; };
@@ -72,7 +73,7 @@ Count count_unet(const UnetOptions& o, int64_t grid) {
   return count;
 }
 
-Count count_autoencoder(const AutoencoderOptions& o, int64_t grid) {
+Count count_autoencoder(const AutoencoderOptions& o, const GridSize& grid) {
   Count count(grid);
   const size_t levels = o.multipliers.size();
   int64_t channels = o.width;
@@ -96,11 +97,11 @@ Count count_autoencoder(const AutoencoderOptions& o, int64_t grid) {
 
 }  // namespace
 
-int64_t unet_activations(const UnetOptions& options, int64_t grid, bool gradient) {
+int64_t unet_activations(const UnetOptions& options, const GridSize& grid, bool gradient) {
   return count_unet(options, grid).floats(gradient);
 }
 
-int64_t autoencoder_activations(const AutoencoderOptions& options, int64_t grid, bool gradient) {
+int64_t autoencoder_activations(const AutoencoderOptions& options, const GridSize& grid, bool gradient) {
   return count_autoencoder(options, grid).floats(gradient);
 }
 

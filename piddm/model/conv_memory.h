@@ -14,7 +14,7 @@ namespace piddm {
 
 /// Floats one sample of a grid x grid takes while the network is evaluated: skips + working, or with a gradient
 /// graph + working.
-int64_t unet_activations(const UnetOptions& options, int64_t grid, bool gradient);
-int64_t autoencoder_activations(const AutoencoderOptions& options, int64_t grid, bool gradient);
+int64_t unet_activations(const UnetOptions& options, const GridSize& grid, bool gradient);
+int64_t autoencoder_activations(const AutoencoderOptions& options, const GridSize& grid, bool gradient);
 
 }  // namespace piddm

@@ -56,7 +56,7 @@ class Ffno : public Network {
   json options_json() const override { return write_fields(options_); }
   bool on_any_grid() const override { return true; }
   std::vector<int64_t> modes() const override { return options_.modes; }
-  int64_t bytes_per_sample(int64_t channels, int64_t grid, bool gradient) const override {
+  int64_t bytes_per_sample(int64_t channels, const GridSize& grid, bool gradient) const override {
     return layered_bytes({options_.width, options_.layers, options_.lifting + options_.projection}, channels, grid,
                          gradient);
   }

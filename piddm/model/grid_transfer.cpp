@@ -17,40 +17,48 @@ Tensor interpolation(int64_t from, int64_t to) {
   return sum / static_cast<double>(from);
 }
 
-void check_transfer(const Model& model, int64_t own, int64_t grid) {
+void check_transfer(const Model& model, const GridSize& own, const GridSize& grid) {
   require<UsageError>(model.kind == ModelKind::student,
-                      "grid {}: only a student runs on another grid; this teacher belongs to {}", grid, own);
+                      "grid {}: only a student runs on another grid; this teacher belongs to {}", grid.text(),
+                      own.text());
   const auto& network = *model.network;
   require<UsageError>(network.on_any_grid(),
-                      "grid {}: a network of type '{}' is bound to the grid it was trained on, {}", grid,
-                      network.type(), own);
-  for (const auto modes : network.modes()) {
-    require<UsageError>(grid > modes, "grid {}: too coarse for the {} Fourier modes of the network; at least {} points",
-                        grid, modes, modes + 1);
-    require<UsageError>(modes <= own,
+                      "grid {}: a network of type '{}' is bound to the grid it was trained on, {}", grid.text(),
+                      network.type(), own.text());
+  const auto modes = network.modes();
+  for (size_t axis = 0; axis < modes.size(); ++axis) {
+    const int64_t most = modes[axis], trained = *(own.begin() + axis), points = *(grid.begin() + axis);
+    require<UsageError>(points > most,
+                        "grid {}: too coarse for the {} Fourier modes of the network; at least {} points", grid.text(),
+                        most, most + 1);
+    require<UsageError>(most <= trained,
                         "grid {}: the network was trained on {} points, which do not hold its {} Fourier modes; the "
                         "rest is untrained",
-                        grid, own, modes);
+                        grid.text(), trained, most);
   }
+}
+
+/// Of one axis; undefined where its points stay as they are.
+Tensor interpolation_like(const Tensor& x, int64_t from, int64_t to) {
+  return from == to ? Tensor() : interpolation(from, to).to(x.options().requires_grad(false));
 }
 
 }  // namespace
 
-Tensor resample(const Tensor& x, int64_t n) {
-  require<DataError>(x.dim() >= 2 && x.size(-1) == x.size(-2), "[resample] expected a square grid, got {}",
-                     shape_string(x));
-  const int64_t from = x.size(-1);
-  if (from == n) return x;
-  const auto p = interpolation(from, n).to(x.options().requires_grad(false));
-  return torch::matmul(torch::matmul(p, x), p.t());
+Tensor resample(const Tensor& x, const GridSize& grid) {
+  require<DataError>(x.dim() >= 2, "[resample] expected fields (...,H,W), got {}", shape_string(x));
+  const auto rows = interpolation_like(x, x.size(-2), grid.height());
+  const auto columns = interpolation_like(x, x.size(-1), grid.width());
+  const auto y = rows.defined() ? torch::matmul(rows, x) : x;
+  return columns.defined() ? torch::matmul(y, columns.t()) : y;
 }
 
-Model on_grid(const Model& model, int64_t grid) {
-  const int64_t own = model.latent_grid > 0 ? model.latent_grid : model.pde->grid();
+Model on_grid(const Model& model, const GridSize& grid) {
+  const auto own = model.latent_grid.value_or(model.pde->grid());
   if (grid == model.pde->grid()) return model;
   check_transfer(model, own, grid);
   Model out = model;
-  out.latent_grid = grid == own ? 0 : own;
+  out.latent_grid = grid == own ? std::nullopt : std::optional(own);
   auto options = model.pde->options();
   options.grid = grid;
   out.pde = make_pde(options);

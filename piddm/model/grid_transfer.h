@@ -16,14 +16,14 @@
 
 namespace piddm {
 
-/// x [...,N,N] at the cell centres (i+1/2)/N, carried to those of an n x n grid by the trigonometric polynomial of its
-/// modes |k| < min(N,n)/2. Differentiable. On its own grid x comes back as it is.
-Tensor resample(const Tensor& x, int64_t n);
+/// x [...,H,W] at the cell centres (i+1/2)/N of each axis, carried to those of another grid by the trigonometric
+/// polynomial of its modes |k| < min(N,n)/2. Differentiable. On its own grid x comes back as it is.
+Tensor resample(const Tensor& x, const GridSize& grid);
 
 /// The same student (weights shared) on another grid of the same PDE; its latents() stay on the grid it was trained on,
 /// so that a seed gives the same samples on every grid. A UsageError for teachers, networks bound to their grid (unet,
 /// autoencoder, mlp), a grid that does not hold the modes of the network, and modes that the grid of training did not
 /// hold, which have never been trained.
-Model on_grid(const Model& model, int64_t grid);
+Model on_grid(const Model& model, const GridSize& grid);
 
 }  // namespace piddm

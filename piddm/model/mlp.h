@@ -29,7 +29,7 @@ class Mlp : public Network {
   Mlp(const MlpOptions& options, uint64_t seed);
   std::string type() const override { return "mlp"; }
   json options_json() const override { return write_fields(options_); }
-  int64_t bytes_per_sample(int64_t channels, int64_t grid, bool gradient) const override {
+  int64_t bytes_per_sample(int64_t channels, const GridSize& grid, bool gradient) const override {
     return layered_bytes({options_.width, options_.layers}, channels, grid, gradient);
   }
 

@@ -33,7 +33,7 @@ json config_of(const Model& model) {
                  {"network", {{"type", model.network->type()}, {"options", model.network->options_json()}}},
                  {"normalizer", model.normalizer.to_json()}};
   if (model.kind == ModelKind::student) config["heads"] = write_fields(model.heads);
-  if (model.latent_grid > 0) config["latent_grid"] = model.latent_grid;
+  if (model.latent_grid) config["latent_grid"] = model.latent_grid->to_json();
   config["training"] = write_fields(model.training);
   config["provenance"] = model.provenance;
   return config;
@@ -55,6 +55,16 @@ Training recalled_training(ModelKind kind, const json& provenance) {
   return training;
 }
 
+std::optional<GridSize> latent_grid_of(const json& config) {
+  const auto given = config.find("latent_grid");
+  if (given == config.end() || *given == 0) return {};
+  const auto grid = GridSize::from_json(*given, "latent_grid");
+  for (const int64_t side : grid)
+    require<DataError>(side >= 1 && side <= kMaxLatentGrid, "latent_grid: must be at least 1 and at most {}, got {}",
+                       kMaxLatentGrid, side);
+  return grid;
+}
+
 Model from_config(const json& config) {
   Model model;
   detail::read_value(config.at("kind"), model.kind, "kind");
@@ -69,9 +79,7 @@ Model from_config(const json& config) {
   model.network =
       make_network(config.at("network").at("type").get<std::string>(), config.at("network").at("options"), 0);
   if (model.kind == ModelKind::student) read_fields(config.at("heads"), model.heads, "heads");
-  model.latent_grid = config.value("latent_grid", int64_t{0});
-  require<DataError>(model.latent_grid >= 0 && model.latent_grid <= kMaxLatentGrid,
-                     "latent_grid: must be at least 0 and at most {}, got {}", kMaxLatentGrid, model.latent_grid);
+  model.latent_grid = latent_grid_of(config);
   model.provenance = config.value("provenance", json::object());
   require<DataError>(model.provenance.is_object(), "provenance: expected a table");
   if (const auto training = config.find("training"); training != config.end())
@@ -122,8 +130,9 @@ fs::path model_folder(const fs::path& path) {
 }  // namespace
 
 Tensor Model::latents(uint64_t seed, Stream stream, int64_t first, int64_t count) const {
-  const int64_t n = latent_grid > 0 ? latent_grid : pde->grid();
-  return normal(seed, stream, first, count, {pde->num_channels(), n, n}, torch::kFloat32, device());
+  const auto grid = latent_grid.value_or(pde->grid());
+  return normal(seed, stream, first, count, {pde->num_channels(), grid.height(), grid.width()}, torch::kFloat32,
+                device());
 }
 
 torch::Device Model::device() const { return network->parameters().front().device(); }

@@ -71,7 +71,8 @@ struct Model {
   Normalizer normalizer;
   NetworkPtr network;
   HeadOptions heads;        ///< students only
-  int64_t latent_grid = 0;  ///< students on another grid than their own (grid_transfer.h): the own one; else 0
+  /// Students on another grid than their own (grid_transfer.h): the own one.
+  std::optional<GridSize> latent_grid;
   Training training;
   json provenance = json::object();  ///< the experiment, machine and steps that made it: a record, not read by methods
 

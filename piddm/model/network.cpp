@@ -47,14 +47,14 @@ Tensor Network::operator()(const Tensor& x, const Tensor& t) {
   return y;
 }
 
-int64_t Network::bytes_per_sample(int64_t channels, int64_t grid, bool gradient) const {
+int64_t Network::bytes_per_sample(int64_t channels, const GridSize& grid, bool gradient) const {
   return layered_bytes({.width = channels}, channels, grid, gradient);
 }
 
-int64_t layered_bytes(const LayerSizes& sizes, int64_t channels, int64_t grid, bool gradient) {
+int64_t layered_bytes(const LayerSizes& sizes, int64_t channels, const GridSize& grid, bool gradient) {
   const int64_t floats =
       gradient ? 8 * sizes.width * sizes.layers + 2 * sizes.pointwise : 4 * sizes.width + sizes.pointwise;
-  return 4 * (floats + 8 * channels) * grid * grid;
+  return 4 * (floats + 8 * channels) * grid.points();
 }
 
 NetworkPtr make_network(const std::string& type, const json& options, uint64_t seed) {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "piddm/core/fields.h"
+#include "piddm/core/grid_size.h"
 #include "piddm/core/precision.h"
 #include "piddm/core/tensor.h"
 #include "piddm/model/replay.h"
@@ -42,9 +42,9 @@ class Network : public torch::nn::Module {
   /// it has none.
   virtual std::vector<int64_t> modes() const { return {}; }
 
-  /// Bytes one sample of `channels` fields on a grid x grid takes while the network is evaluated; with a gradient, what
+  /// Bytes one sample of `channels` fields on this grid takes while the network is evaluated; with a gradient, what
   /// the graph of one evaluation keeps too. Counted from its sizes and meant as an upper bound.
-  virtual int64_t bytes_per_sample(int64_t channels, int64_t grid, bool gradient) const;
+  virtual int64_t bytes_per_sample(int64_t channels, const GridSize& grid, bool gradient) const;
 
   /// Whether it is a map of functions: the same function on another grid gives the same answer, up to aliasing.
   virtual bool on_any_grid() const { return false; }
@@ -71,7 +71,7 @@ struct LayerSizes {
 };
 
 /// Bytes one sample takes in such a network: 4 activations of a layer without a graph, 8 of every layer with one.
-int64_t layered_bytes(const LayerSizes& sizes, int64_t channels, int64_t grid, bool gradient);
+int64_t layered_bytes(const LayerSizes& sizes, int64_t channels, const GridSize& grid, bool gradient);
 
 /// A network by type name; `seed` draws its initial weights.
 NetworkPtr make_network(const std::string& type, const json& options, uint64_t seed);

@@ -3,16 +3,17 @@
 #include <cmath>
 
 #include "piddm/model/grid_transfer.h"
+#include "piddm/numerics/fast_poisson.h"
 #include "piddm/numerics/sine_transform.h"
 
 namespace piddm {
 
 namespace {
 
-// (1 + (lambda_k + lambda_l)/lambda_c)^-1 over the sine modes k, l with these eigenvalues.
+// (1 + lambda/lambda_c)^-1 over the sine modes with these eigenvalues.
 Tensor smoothing_filter(const Tensor& lambda, double cut_off_mode) {
   const double lambda_c = std::pow(M_PI * cut_off_mode, 2);
-  return 1 / (1 + (lambda.unsqueeze(1) + lambda.unsqueeze(0)) / lambda_c);
+  return 1 / (1 + lambda / lambda_c);
 }
 
 }  // namespace
@@ -21,27 +22,28 @@ Student::Student(const Model& model, const HeadOptions& heads)
     : network_(model.network), process_(model.process), normalizer_(model.normalizer), pde_(model.pde), heads_(heads) {
   check_bounds(heads_, "heads");
   const auto options = network_->parameters().front().options().requires_grad(false);
-  const int64_t n = model.pde->grid();
+  const int64_t h = model.pde->grid().height(), w = model.pde->grid().width();
   if (heads_.band_limited) {
     auto modes = network_->modes();
     require<UsageError>(!modes.empty(), "heads.band_limited: a network of type '{}' has no Fourier modes",
                         network_->type());
     if (heads_.band_modes > 0)
       for (auto& m : modes) m = std::min(m, heads_.band_modes);
-    basis_ = std::make_unique<SpectralBasis>(modes[0], modes[1], n, n, options);
+    basis_ = std::make_unique<SpectralBasis>(modes[0], modes[1], h, w, options);
   }
   require<UsageError>(heads_.band_modes == 0 || heads_.band_limited, "heads.band_modes: needs heads.band_limited");
   if (heads_.smooth) {
-    const double cells = static_cast<double>(n);
-    filter_ = smoothing_filter(sine_eigenvalues(n, 1 / cells), heads_.smooth_modes).to(options);
-    node_filter_ = smoothing_filter(node_sine_eigenvalues(n - 2, 1 / (cells - 1)), heads_.smooth_modes).to(options);
+    const auto filter = [&](const GridSize& points, Walls walls) {
+      return smoothing_filter(laplace_eigenvalues(points, walls), heads_.smooth_modes).to(options);
+    };
+    filter_ = filter({h, w}, Walls::between_points);
+    node_filter_ = filter({h - 2, w - 2}, Walls::on_points);
   }
 }
 
 Tensor Student::smooth(const Tensor& u, ZeroOn zero_on) const {
   if (zero_on == ZeroOn::wall) return inverse_sine_transform(sine_transform(u) * filter_);
-  const int64_t n = u.size(-1) - 2;
-  const auto inner = u.narrow(-2, 1, n).narrow(-1, 1, n);
+  const auto inner = u.narrow(-2, 1, u.size(-2) - 2).narrow(-1, 1, u.size(-1) - 2);
   return torch::constant_pad_nd(node_sine_transform(node_sine_transform(inner) * node_filter_), {1, 1, 1, 1});
 }
 

@@ -35,7 +35,7 @@ class Student {
   PdePtr pde_;
   HeadOptions heads_;
   std::unique_ptr<SpectralBasis> basis_;  ///< of the latent, if band-limited
-  Tensor filter_, node_filter_;  ///< [N,N] and [N-2,N-2] over the sine modes of cells and inner nodes, if smooth
+  Tensor filter_, node_filter_;  ///< [H,W] and [H-2,W-2] over the sine modes of cells and inner nodes, if smooth
 };
 
 }  // namespace piddm

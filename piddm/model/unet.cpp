@@ -95,8 +95,8 @@ Tensor Unet::way_up(const Tensor& x, const Tensor& embedding, std::vector<Tensor
   return h;
 }
 
-int64_t Unet::bytes_per_sample(int64_t channels, int64_t grid, bool gradient) const {
-  return 4 * (unet_activations(options_, grid, gradient) + 8 * channels * grid * grid);
+int64_t Unet::bytes_per_sample(int64_t channels, const GridSize& grid, bool gradient) const {
+  return 4 * (unet_activations(options_, grid, gradient) + 8 * channels * grid.points());
 }
 
 Tensor Unet::forward(const Tensor& x, const Tensor& t) {

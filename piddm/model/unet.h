@@ -40,7 +40,7 @@ class Unet : public Network {
   std::string type() const override { return "unet"; }
   json options_json() const override { return write_fields(options_); }
   std::vector<int64_t> modes() const override { return options_.modes; }
-  int64_t bytes_per_sample(int64_t channels, int64_t grid, bool gradient) const override;
+  int64_t bytes_per_sample(int64_t channels, const GridSize& grid, bool gradient) const override;
 
  protected:
   Tensor forward(const Tensor& x, const Tensor& t) override;

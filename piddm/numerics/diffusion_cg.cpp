@@ -33,15 +33,16 @@ using Lanes [[gnu::vector_size(kLanes * sizeof(double))]] = double;
   return ((x[0] + x[4]) + (x[1] + x[5])) + ((x[2] + x[6]) + (x[3] + x[7]));
 }
 
-/// How a field [n,n] lies in memory: rows of whole vectors with at least one zero on every side.
+/// How a field [H,W] lies in memory: rows of whole vectors with at least one zero on every side.
 struct Layout {
-  explicit Layout(int64_t n_points)
-      : n(n_points),
-        width((n + kLanes - 1) / kLanes * kLanes),
+  explicit Layout(const GridSize& points)
+      : rows(points.height()),
+        columns(points.width()),
+        width((columns + kLanes - 1) / kLanes * kLanes),
         stride(width + kLanes),
-        size((n + 2) * stride + kLanes) {}
+        size((rows + 2) * stride + kLanes) {}
   int64_t row(int64_t i) const { return (i + 1) * stride + kLanes; }
-  int64_t n, width, stride, size;
+  int64_t rows, columns, width, stride, size;
 };
 
 /// w/h^2 of the faces, `x` between (i-1,j) and (i,j), `y` between (i,j-1) and (i,j).
@@ -60,8 +61,8 @@ struct Weights {
 PIDDM_CLONES double next_direction(const Layout& l, const Weights& w, const double* z, double beta, double* p,
                                    double* ap) {
   Lanes sum = {};
-  for (int64_t i = 0; i <= l.n; ++i) {
-    if (i < l.n)
+  for (int64_t i = 0; i <= l.rows; ++i) {
+    if (i < l.rows)
       for (int64_t at = l.row(i), end = at + l.width; at < end; at += kLanes)
         store(p + at, load(z + at) + beta * load(p + at));
     if (i == 0) continue;
@@ -71,7 +72,7 @@ PIDDM_CLONES double next_direction(const Layout& l, const Weights& w, const doub
       sum += load(p + at) * flux;
       store(ap + at, flux);
     }
-    std::fill(ap + begin + l.n, ap + begin + l.width, 0.0);
+    std::fill(ap + begin + l.columns, ap + begin + l.width, 0.0);
   }
   return total(sum);
 }
@@ -79,10 +80,10 @@ PIDDM_CLONES double next_direction(const Layout& l, const Weights& w, const doub
 /// r = f - A u; returns <r, r>.
 PIDDM_CLONES double true_residual(const Layout& l, const Weights& w, const double* f, const double* u, double* r) {
   Lanes sum = {};
-  for (int64_t i = 0; i < l.n; ++i) {
+  for (int64_t i = 0; i < l.rows; ++i) {
     const int64_t begin = l.row(i);
     for (int64_t at = begin; at < begin + l.width; at += kLanes) store(r + at, load(f + at) - flux_sum(l, w, u, at));
-    std::fill(r + begin + l.n, r + begin + l.width, 0.0);
+    std::fill(r + begin + l.columns, r + begin + l.width, 0.0);
     for (int64_t at = begin; at < begin + l.width; at += kLanes) sum += load(r + at) * load(r + at);
   }
   return total(sum);
@@ -106,45 +107,47 @@ PIDDM_CLONES double inner_product(const Layout& l, const double* x, const double
   return total(sum);
 }
 
-/// Solves the n tridiagonal systems whose right-hand sides are the columns of `field` [n,n], by their pivots' inverses.
-PIDDM_CLONES void solve_tridiagonal(int64_t n, const double* pivots, double* field) {
+/// Solves the n tridiagonal systems whose right-hand sides are the columns of `field` [rows,n], by their pivots'
+/// inverses.
+PIDDM_CLONES void solve_tridiagonal(int64_t rows, int64_t n, const double* pivots, double* field) {
   for (int64_t k = 0; k < n; ++k) field[k] *= pivots[k];
-  for (int64_t i = 1; i < n; ++i) {
+  for (int64_t i = 1; i < rows; ++i) {
     const double *pivot = pivots + i * n, *before = field + (i - 1) * n;
     double* row = field + i * n;
     for (int64_t k = 0; k < n; ++k) row[k] = pivot[k] * (row[k] + before[k]);
   }
-  for (int64_t i = n - 2; i >= 0; --i) {
+  for (int64_t i = rows - 2; i >= 0; --i) {
     const double *pivot = pivots + i * n, *after = field + (i + 1) * n;
     double* row = field + i * n;
     for (int64_t k = 0; k < n; ++k) row[k] += pivot[k] * after[k];
   }
 }
 
-/// h^2 A for a = 1, inverted.
+/// h_H^2 A for a = 1, inverted.
 class Preconditioner {
  public:
-  explicit Preconditioner(const Layout& layout)
+  /// `ratio` is (h_H/h_W)^2.
+  Preconditioner(const Layout& layout, double ratio)
       : layout_(layout),
-        sine_(sine_matrix(layout.n)),
-        pivots_(layout.n * layout.n),
+        sine_(sine_matrix(layout.columns)),
+        pivots_(layout.rows * layout.columns),
         modes_(pivots_.size()),
         work_(pivots_.size()) {
-    const int64_t n = layout.n;
-    const Tensor lambda = sine_eigenvalues(n, 1.0);
+    const int64_t rows = layout.rows, n = layout.columns;
+    const Tensor lambda = sine_eigenvalues(n, 1.0) * ratio;
     const Tensor sorted = torch::cat({lambda.slice(0, 0, n, 2), lambda.slice(0, 1, n, 2)}).contiguous();
-    for (int64_t i = 0; i < n; ++i)
+    for (int64_t i = 0; i < rows; ++i)
       for (int64_t k = 0; k < n; ++k) {
-        const double diagonal = 2 + sorted.data_ptr<double>()[k] + (i == 0) + (i == n - 1);
+        const double diagonal = 2 + sorted.data_ptr<double>()[k] + (i == 0) + (i == rows - 1);
         pivots_[i * n + k] = 1 / (diagonal - (i == 0 ? 0 : pivots_[(i - 1) * n + k]));
       }
   }
 
   void apply(const double* r, double* z) {
-    const int64_t n = layout_.n, origin = layout_.row(0);
-    sine_.columns_to_halves(n, {r + origin, layout_.stride}, {modes_.data(), n}, work_.data());
-    solve_tridiagonal(n, pivots_.data(), modes_.data());
-    sine_.halves_to_columns(n, {modes_.data(), n}, {z + origin, layout_.stride}, work_.data());
+    const int64_t rows = layout_.rows, n = layout_.columns, origin = layout_.row(0);
+    sine_.columns_to_halves(rows, {r + origin, layout_.stride}, {modes_.data(), n}, work_.data());
+    solve_tridiagonal(rows, n, pivots_.data(), modes_.data());
+    sine_.halves_to_columns(rows, {modes_.data(), n}, {z + origin, layout_.stride}, work_.data());
   }
 
  private:
@@ -153,11 +156,22 @@ class Preconditioner {
   std::vector<double> pivots_, modes_, work_;
 };
 
+/// 1/h^2 along one axis.
+double inverse_square_spacing(const Box& box, size_t axis) {
+  const int64_t n = axis == 0 ? box.points.height() : box.points.width();
+  return static_cast<double>(n * n) / (box.lengths[axis] * box.lengths[axis]);
+}
+
 /// The solver of one thread: everything it needs for one sample after the other.
 class Solver {
  public:
-  Solver(int64_t n, const CgOptions& options)
-      : layout_(n), options_(options), preconditioner_(layout_), w_{field(), field()} {}
+  Solver(const Box& box, const CgOptions& options)
+      : layout_(box.points),
+        scale_x_(inverse_square_spacing(box, 0)),
+        scale_y_(inverse_square_spacing(box, 1)),
+        options_(options),
+        preconditioner_(layout_, scale_y_ / scale_x_),
+        w_{field(), field()} {}
 
   /// `u` holds the first guess and receives the solution.
   void solve(const double* a, const double* f, double* u, int64_t* iterations, double* error) {
@@ -177,7 +191,8 @@ class Solver {
       std::swap(u_, d_);
       *error = candidate;
     }
-    for (int64_t i = 0; i < layout_.n; ++i) std::copy_n(&u_[layout_.row(i)], layout_.n, u + i * layout_.n);
+    const int64_t n = layout_.columns;
+    for (int64_t i = 0; i < layout_.rows; ++i) std::copy_n(&u_[layout_.row(i)], n, u + i * n);
     *iterations = iterations_;
   }
 
@@ -185,18 +200,19 @@ class Solver {
   std::vector<double> field() const { return std::vector<double>(layout_.size); }
 
   void pack(const double* from, std::vector<double>& to) const {
-    for (int64_t i = 0; i < layout_.n; ++i) std::copy_n(from + i * layout_.n, layout_.n, &to[layout_.row(i)]);
+    const int64_t n = layout_.columns;
+    for (int64_t i = 0; i < layout_.rows; ++i) std::copy_n(from + i * n, n, &to[layout_.row(i)]);
   }
 
   void set_weights(const double* a) {
-    const int64_t n = layout_.n;
-    const double scale = static_cast<double>(n * n);
-    for (int64_t i = 0; i <= n; ++i)
+    const int64_t rows = layout_.rows, n = layout_.columns;
+    for (int64_t i = 0; i <= rows; ++i)
       for (int64_t j = 0; j < n; ++j) {
-        const double above = a[std::max<int64_t>(i - 1, 0) * n + j], below = a[std::min(i, n - 1) * n + j];
-        w_.x[layout_.row(i) + j] = scale * (i == 0 || i == n ? 2 * above : 0.5 * (above + below));
+        const double above = a[std::max<int64_t>(i - 1, 0) * n + j], below = a[std::min(i, rows - 1) * n + j];
+        w_.x[layout_.row(i) + j] = scale_x_ * (i == 0 || i == rows ? 2 * above : 0.5 * (above + below));
       }
-    for (int64_t i = 0; i < n; ++i) {
+    const double scale = scale_y_;
+    for (int64_t i = 0; i < rows; ++i) {
       const double* line = a + i * n;
       double* w = &w_.y[layout_.row(i)];
       for (int64_t j = 1; j < n; ++j) w[j] = scale * 0.5 * (line[j - 1] + line[j]);
@@ -234,6 +250,7 @@ class Solver {
   }
 
   Layout layout_;
+  double scale_x_, scale_y_;  // 1/h^2 along H and along W
   CgOptions options_;
   Preconditioner preconditioner_;
   Weights w_;
@@ -244,20 +261,21 @@ class Solver {
 
 }  // namespace
 
-CgResult solve_diffusion(const Tensor& a, const Tensor& f, const Tensor& start, const CgOptions& options) {
-  const bool fits = a.dim() == 4 && a.size(1) == 1 && a.size(2) == a.size(3) && f.sizes() == a.sizes() &&
+CgResult solve_diffusion(const Tensor& a, const Tensor& f, const Tensor& start, const CgOptions& options,
+                         const Lengths& lengths) {
+  const bool fits = a.dim() == 4 && a.size(1) == 1 && f.sizes() == a.sizes() &&
                     (!start.defined() || start.sizes() == a.sizes());
   require<DataError>(fits, "[diffusion] coefficient {}, right-hand side {} and start {} do not fit", shape_string(a),
                      shape_string(f), shape_string(start));
   const torch::NoGradGuard no_grad;
   const Tensor a_dense = a.contiguous(), f_dense = f.contiguous();
-  const int64_t count = a.size(0), n = a.size(2);
+  const int64_t count = a.size(0), points = a.size(2) * a.size(3);
   const CgResult result{start.defined() ? start.clone(torch::MemoryFormat::Contiguous) : torch::zeros_like(f_dense),
                         torch::zeros({count}, torch::kInt64), torch::zeros({count}, torch::kFloat64)};
   at::parallel_for(0, count, 1, [&](int64_t begin, int64_t end) {
-    Solver solver(n, options);
+    Solver solver({GridSize(a.size(2), a.size(3)), lengths}, options);
     for (int64_t i = begin; i < end; ++i) {
-      const auto sample = [&](const Tensor& t) { return t.data_ptr<double>() + i * n * n; };
+      const auto sample = [&](const Tensor& t) { return t.data_ptr<double>() + i * points; };
       solver.solve(sample(a_dense), sample(f_dense), sample(result.x), result.iterations.data_ptr<int64_t>() + i,
                    result.relative_residual.data_ptr<double>() + i);
     }

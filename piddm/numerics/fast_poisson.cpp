@@ -5,14 +5,23 @@
 
 namespace piddm {
 
-Tensor laplace_eigenvalues(int64_t n, Walls walls) {
-  const Tensor lambda = walls == Walls::on_points ? node_sine_eigenvalues(n, 1.0 / static_cast<double>(n + 1))
-                                                  : sine_eigenvalues(n, 1.0 / static_cast<double>(n));
-  return lambda.unsqueeze(1) + lambda;
+namespace {
+
+/// Of -d^2/dx^2 on n points of a side of this length, [n].
+Tensor line_eigenvalues(int64_t n, double length, Walls walls) {
+  return walls == Walls::on_points ? node_sine_eigenvalues(n, length / static_cast<double>(n + 1))
+                                   : sine_eigenvalues(n, length / static_cast<double>(n));
 }
 
-FastPoisson::FastPoisson(int64_t n, torch::ScalarType dtype, torch::Device device, Walls walls, double shift)
-    : walls_(walls), inverse_((laplace_eigenvalues(n, walls) - shift).reciprocal().to(device, dtype)) {}
+}  // namespace
+
+Tensor laplace_eigenvalues(const Box& box, Walls walls) {
+  return line_eigenvalues(box.points.height(), box.lengths[0], walls).unsqueeze(1) +
+         line_eigenvalues(box.points.width(), box.lengths[1], walls);
+}
+
+FastPoisson::FastPoisson(const Box& box, torch::ScalarType dtype, torch::Device device, Walls walls, double shift)
+    : walls_(walls), inverse_((laplace_eigenvalues(box, walls) - shift).reciprocal().to(device, dtype)) {}
 
 Tensor FastPoisson::solve(const Tensor& f, double a0) const {
   require<UsageError>(a0 > 0, "[fast poisson] a0 = {}: must be positive", a0);

@@ -46,20 +46,21 @@ Tensor interpolant_modes(const Tensor& u, int64_t m) {
   return torch::constant_pad_nd(modes * halved_last(n, modes), {0, m / 2 - n / 2});
 }
 
-Tensor interpolant_modes_2d(const Tensor& u, int64_t m) {
+Tensor interpolant_modes_2d(const Tensor& u, const GridSize& m) {
   const int64_t n = u.size(-1);
   const Tensor modes = torch::fft::rfft2(u, {}, {-2, -1}, "forward");
-  return torch::constant_pad_nd(spread_rows(modes * halved_last(n, modes), m), {0, m / 2 - n / 2});
+  const Tensor spread = spread_rows(modes * halved_last(n, modes), m.height());
+  return torch::constant_pad_nd(spread, {0, m.width() / 2 - n / 2});
 }
 
 Tensor values_at(const Tensor& modes, int64_t m, int64_t n) {
   return torch::fft::irfft(modes, m, -1, "forward").slice(-1, 0, m, m / n);
 }
 
-Tensor values_at_2d(const Tensor& modes, int64_t m, int64_t n) {
-  const std::vector<int64_t> shape = {m, m};
+Tensor values_at_2d(const Tensor& modes, const GridSize& m, const GridSize& n) {
+  const std::vector<int64_t> shape(m.begin(), m.end());
   const Tensor fine = torch::fft::irfft2(modes, shape, {-2, -1}, "forward");
-  return fine.slice(-2, 0, m, m / n).slice(-1, 0, m, m / n);
+  return fine.slice(-2, 0, m.height(), m.height() / n.height()).slice(-1, 0, m.width(), m.width() / n.width());
 }
 
 }  // namespace piddm

@@ -2,6 +2,7 @@
 // Fourier modes on nested periodic grids of [0,1): n points x_j = j/n inside m = factor * n points. Modes are those of
 // torch::fft::rfft and rfft2 with norm "forward": u(x) = sum_k u_k exp(2 pi i k x).
 
+#include "piddm/core/grid_size.h"
 #include "piddm/core/tensor.h"
 
 namespace piddm {
@@ -25,11 +26,12 @@ Tensor full_wavenumbers(int64_t m, torch::Device device = torch::kCPU);
 /// a cosine. Differentiable.
 Tensor interpolant_modes(const Tensor& u, int64_t m);
 
-/// The same in two dimensions: u = [...,n,n] to [...,m,m/2+1].
-Tensor interpolant_modes_2d(const Tensor& u, int64_t m);
+/// The same in two dimensions: u = [...,H,W] to [...,M_H,M_W/2+1].
+Tensor interpolant_modes_2d(const Tensor& u, const GridSize& m);
 
-/// Values [...,n] (or [...,n,n]) at the coarse points of modes [...,m/2+1] (or [...,m,m/2+1]) on m = factor * n points.
+/// Values [...,n] (or [...,H,W]) at the coarse points of modes [...,m/2+1] (or [...,M_H,M_W/2+1]) on m = factor * n
+/// points; each axis has its own factor.
 Tensor values_at(const Tensor& modes, int64_t m, int64_t n);
-Tensor values_at_2d(const Tensor& modes, int64_t m, int64_t n);
+Tensor values_at_2d(const Tensor& modes, const GridSize& m, const GridSize& n);
 
 }  // namespace piddm

@@ -13,13 +13,14 @@ namespace {
 constexpr PeriodicLaw kLaw = {.scale = 49, .tau = 7, .gamma = 2.5};
 constexpr double kSmallestInnerGrid = 256, kUsualNu = 0.01;
 constexpr double kStepsPerTime = 254, kStepsPerDistance = 500;  // of the solver, at the usual nu
-constexpr int64_t kEarlySteps = 4, kUsualColumns = 127;         // up to t = 1/127, or one column, the steps are finer
+constexpr int64_t kEarlySteps = 4;
+constexpr double kEarly = 127;  // up to t = 1/127, or one column, the steps are finer
 constexpr double kResidualSteps = 127;                          // steps per unit time of the residual `step`, at least
 constexpr int64_t kDeviceBlock = 256;                           // samples integrated together on a GPU
 
-/// nu d^2/dx^2 of the modes on `points` points: -nu (2 pi k)^2.
-Tensor diffusion(double nu, int64_t points, torch::Device device = torch::kCPU) {
-  return half_wavenumbers(points, device).mul(2 * std::numbers::pi).square() * -nu;
+/// nu d^2/dx^2 of the modes on `points` points: -nu (2 pi k/L)^2.
+Tensor diffusion(double nu, double length, int64_t points, torch::Device device = torch::kCPU) {
+  return half_wavenumbers(points, device).mul(2 * std::numbers::pi).div(length).square() * -nu;
 }
 
 /// Mean over the last axis, keeping it; of a constant exactly that constant.
@@ -30,10 +31,11 @@ Tensor mean_over_time(const Tensor& a) {
 
 }  // namespace
 
-BurgersFlux::BurgersFlux(int64_t points, torch::ScalarType dtype, torch::Device device) : points_(points) {
+BurgersFlux::BurgersFlux(int64_t points, torch::ScalarType dtype, torch::Device device, double length)
+    : points_(points) {
   const Tensor k = half_wavenumbers(points, device);
   const Tensor kept = k.masked_fill(k > static_cast<double>(last_unaliased_mode(points)), 0);
-  factor_ = torch::complex(torch::zeros_like(kept), kept * -std::numbers::pi).to(dtype);
+  factor_ = torch::complex(torch::zeros_like(kept), kept * -std::numbers::pi / length).to(dtype);
 }
 
 Tensor BurgersFlux::operator()(const Tensor& modes) const {
@@ -44,13 +46,19 @@ Tensor BurgersFlux::operator()(const Tensor& modes) const {
 Burgers::Burgers(PdeOptions options)
     : Pde(std::move(options)),
       nu_(parameter("nu", kUsualNu, 1e-3, 1, "viscosity")),
-      dt_(1 / static_cast<double>(grid() - 1)),
-      dx_(1 / static_cast<double>(grid())),
-      law_(grid(), kLaw),
+      length_(length("length_x")),
+      duration_(length("duration")),
+      dt_(duration_ / static_cast<double>(grid().width() - 1)),
+      dx_(length_ / static_cast<double>(grid().height())),
+      law_(grid().height(), kLaw, length_),
       residual_steps_(static_cast<int64_t>(std::ceil(kResidualSteps * dt_ - 1e-9))),
-      residual_stepper_(diffusion(nu_, 2 * grid()), dt_ / static_cast<double>(residual_steps_)) {
+      residual_stepper_(diffusion(nu_, length_, 2 * grid().height()), dt_ / static_cast<double>(residual_steps_)) {
   const std::string form = choice("residual", {"compact", "wide", "step"}, "discrete form of the equation");
   form_ = form == "compact" ? Form::compact : form == "wide" ? Form::wide : Form::step;
+}
+
+GridAxes Burgers::axes() const {
+  return {{{"x", AxisKind::periodic, length_}, {"t", AxisKind::time, duration_}}};
 }
 
 const std::vector<Channel>& Burgers::channels() const {
@@ -60,7 +68,7 @@ const std::vector<Channel>& Burgers::channels() const {
 }
 
 Tensor Burgers::sample_coefficients(uint64_t seed, int64_t first, int64_t count) const {
-  return law_.sample(seed, first, count).view({count, 1, grid(), 1}).repeat({1, 1, 1, grid()});
+  return law_.sample(seed, first, count).view({count, 1, grid().height(), 1}).repeat({1, 1, 1, grid().width()});
 }
 
 int64_t Burgers::steps_in_a_column(double largest) const {
@@ -68,17 +76,22 @@ int64_t Burgers::steps_in_a_column(double largest) const {
   return static_cast<int64_t>(std::ceil(per_time * dt_));
 }
 
+int64_t Burgers::columns_until(double t) const {
+  return static_cast<int64_t>(std::floor(t * static_cast<double>(grid().width() - 1) / duration_ + 1e-9));
+}
+
 Tensor Burgers::trajectory(const Tensor& a, const Refinement& refinement) const {
-  const int64_t n = grid(), points = refinement.points * nested_grid(n, std::max(kSmallestInnerGrid, 2.56 / nu_));
+  const int64_t n = grid().height(), columns_stored = grid().width();
+  const int64_t points = refinement.points * nested_grid(n, std::max(kSmallestInnerGrid, 2.56 / nu_) * length_);
   const int64_t steps = refinement.steps * steps_in_a_column(a.abs().max().item<double>());
-  const int64_t early_steps = kEarlySteps * steps, last_early = std::max<int64_t>(1, (n - 1) / kUsualColumns);
-  const BurgersFlux flux(points, torch::kComplexDouble, a.device());
-  const Tensor linear = diffusion(nu_, points, a.device());
+  const int64_t early_steps = kEarlySteps * steps, last_early = std::max<int64_t>(1, columns_until(1 / kEarly));
+  const BurgersFlux flux(points, torch::kComplexDouble, a.device(), length_);
+  const Tensor linear = diffusion(nu_, length_, points, a.device());
   const ExponentialRk4 early_stepper(linear, dt_ / static_cast<double>(early_steps));
   const ExponentialRk4 stepper(linear, dt_ / static_cast<double>(steps));
   std::vector<Tensor> columns;
   Tensor modes = interpolant_modes(a, points);
-  for (int64_t column = 1; column < n; ++column) {
+  for (int64_t column = 1; column < columns_stored; ++column) {
     const bool early = column <= last_early;
     for (int64_t i = 0; i < (early ? early_steps : steps); ++i)
       modes = (early ? early_stepper : stepper).step(modes, flux);
@@ -112,14 +125,14 @@ Tensor Burgers::stencil_residual(const Tensor& u) const {
 }
 
 Tensor Burgers::step_residual(const Tensor& u) const {
-  const int64_t n = grid(), points = 2 * n;
+  const int64_t n = grid().height(), points = 2 * n, steps = grid().width() - 1;
   const auto dtype = c10::toComplexType(u.scalar_type());
-  const BurgersFlux flux(points, dtype, u.device());
+  const BurgersFlux flux(points, dtype, u.device(), length_);
   const ExponentialRk4 stepper = residual_stepper_.to(u.device(), dtype);
   const Tensor columns = u.transpose(2, 3);
-  Tensor modes = interpolant_modes(columns.narrow(2, 0, n - 1), points);
+  Tensor modes = interpolant_modes(columns.narrow(2, 0, steps), points);
   for (int64_t i = 0; i < residual_steps_; ++i) modes = stepper.step(modes, flux);
-  return ((columns.narrow(2, 1, n - 1) - values_at(modes, points, n)) / dt_).transpose(2, 3);
+  return ((columns.narrow(2, 1, steps) - values_at(modes, points, n)) / dt_).transpose(2, 3);
 }
 
 Residual Burgers::residual(const Tensor& x) const {
@@ -149,7 +162,7 @@ Tensor Burgers::given_boundary() const {
 
 Admissible Burgers::admissible(const Tensor& coefficients) const {
   const Tensor a = mean_over_time(checked_coefficients(coefficients));
-  return {.coefficients = a.clamp(-kLargestState, kLargestState).repeat({1, 1, 1, grid()}),
+  return {.coefficients = a.clamp(-kLargestState, kLargestState).repeat({1, 1, 1, grid().width()}),
           .clamped = (a.abs() > kLargestState).sum({1, 2, 3})};
 }
 

@@ -1,22 +1,23 @@
 #pragma once
-// Burgers' equation:  u_t + (u^2/2)_x = nu u_xx,  x in [0,1) periodic, t in [0,1],  u(x,0) = a(x);  nu = 0.01.
+// Burgers' equation:  u_t + (u^2/2)_x = nu u_xx,  x in [0,L) periodic, t in [0,T],  u(x,0) = a(x);  nu = 0.01,
+// L = T = 1 by default.
 //
-// Grid x_j = j/N (no endpoint), t_n = n/(N-1) (both ends); H = x, W = t. Channels u(x,t) and a(x), repeated over t.
+// Grid x_j = j L/H (no endpoint), t_n = n T/(W-1) (both ends); H = x, W = t. Channels u(x,t) and a(x), repeated over t.
 //
 // Law of a: periodic Gaussian of zero mean with covariance 7^4 (-Laplace + 49)^-2.5 (periodic_field.h): standard
 // deviation 0.2741. It is the law of the DiffusionPDE data as their generator computes it; their text says another.
 //
-// Solver: Fourier modes on M >= max(2N, 256, 2.56/nu) points (a multiple of N, so that the stored points are among
+// Solver: Fourier modes on M >= max(2H, 256 L, 2.56 L/nu) points (a multiple of H, so that the stored points are among
 // them), products dealiased by the rule of two thirds, ETDRK4 (exponential_rk.h), float64. A column takes
 // max(254, 500 max|a|) max(1, 0.01/nu) dt steps, those up to t = 1/127 (at least the first), where rough data are
 // smoothed, four times as many: within 1e-6 of the converged solution at every stored point.
 //
-// Residual, c = 1, dx = 1/N, dt = 1/(N-1), periodic in x, reference term u_t (boundary part: u(x,0) - a(x)):
+// Residual, c = 1, dx = L/H, dt = T/(W-1), periodic in x, reference term u_t (boundary part: u(x,0) - a(x)):
 //   compact  (u^{n+1} - u^{n-1})/2dt + u (u_{j+1} - u_{j-1})/2dx - nu (u_{j+1} - 2 u_j + u_{j-1})/dx^2,
-//            columns 1..N-2
+//            columns 1..W-2
 //   wide     the same with (u_{j+2} - 2 u_j + u_{j-2})/4dx^2, two central differences; blind to checkerboards in x
-//   step     (u^{n+1} - Phi(u^n))/dt, Phi one dt of the solver's scheme on 2N points in steps of at most 1/127;
-//            columns 1..N-1, reference term (u^{n+1} - u^n)/dt
+//   step     (u^{n+1} - Phi(u^n))/dt, Phi one dt of the solver's scheme on 2H points in steps of at most 1/127;
+//            columns 1..W-1, reference term (u^{n+1} - u^n)/dt
 
 #include "piddm/numerics/exponential_rk.h"
 #include "piddm/numerics/periodic_field.h"
@@ -29,13 +30,13 @@ namespace piddm {
 /// are 0 in the result, and must be in u. Differentiable.
 class BurgersFlux {
  public:
-  BurgersFlux(int64_t points, torch::ScalarType dtype, torch::Device device);
+  BurgersFlux(int64_t points, torch::ScalarType dtype, torch::Device device, double length = 1);
 
   Tensor operator()(const Tensor& modes) const;
 
  private:
   int64_t points_;
-  Tensor factor_;  // -pi i k of the unaliased modes, else 0
+  Tensor factor_;  // -pi i k/L of the unaliased modes, else 0
 };
 
 class Burgers : public Pde {
@@ -46,13 +47,13 @@ class Burgers : public Pde {
   explicit Burgers(PdeOptions options);
 
   const std::vector<Channel>& channels() const override;
-  GridAxes axes() const override { return {{{"x", AxisKind::periodic}, {"t", AxisKind::time}}}; }
+  GridAxes axes() const override;
   Tensor sample_coefficients(uint64_t seed, int64_t first, int64_t count) const override;
 
   /// The initial state is the mean of a over t. A NumericsError if the solution is not finite.
   Tensor solve(const Tensor& coefficients, const Tensor& start = {}, SolveReport* report = nullptr) const override;
 
-  /// The solver itself: u [B,N,N] from a [B,N], float64.
+  /// The solver itself: u [B,H,W] from a [B,H], float64.
   Tensor integrate(const Tensor& a, const Refinement& refinement = {}) const;
 
   Residual residual(const Tensor& x) const override;
@@ -73,10 +74,11 @@ class Burgers : public Pde {
 
   Tensor trajectory(const Tensor& a, const Refinement& refinement) const;
   int64_t steps_in_a_column(double largest) const;
+  int64_t columns_until(double t) const;
   Tensor step_residual(const Tensor& u) const;
   Tensor stencil_residual(const Tensor& u) const;
 
-  double nu_, dt_, dx_;
+  double nu_, length_, duration_, dt_, dx_;
   Form form_ = Form::compact;
   PeriodicLine law_;
   int64_t residual_steps_;  // of the residual `step` in a column

@@ -6,25 +6,33 @@
 
 namespace piddm {
 
-ClosedForm::ClosedForm(PdeOptions options, UniformScalar scalar, GridAxis x, double duration)
+ClosedForm::ClosedForm(PdeOptions options, UniformScalar scalar, double duration)
+    : ClosedForm(std::move(options), std::move(scalar), {}, duration) {}
+
+ClosedForm::ClosedForm(PdeOptions options, UniformScalar scalar, std::optional<double> period, double duration)
     : Pde(std::move(options)),
       scalar_(std::move(scalar)),
-      x_axis_(std::move(x)),
-      t_axis_{.name = "t", .kind = AxisKind::time, .length = duration},
-      dx_(x_axis_.spacing(grid())),
-      dt_(t_axis_.spacing(grid())) {
+      x_axis_{.name = "x",
+              .kind = period ? AxisKind::periodic : AxisKind::nodes,
+              .length = period ? *period : length("length_x")},
+      t_axis_{.name = "t", .kind = AxisKind::time, .length = length("duration", duration)},
+      dx_(x_axis_.spacing(grid().height())),
+      dt_(t_axis_.spacing(grid().width())) {
   channels_ = {{.name = "u"},
                {.name = scalar_.name, .role = Role::coefficient, .scalar = true, .valid = scalar_.valid}};
-  const int64_t n = grid();
-  const double last = static_cast<double>(n - 1), columns = periodic() ? static_cast<double>(n) : last;
-  const Tensor index = torch::arange(n, torch::kFloat64);
-  x_ = (index * x_axis_.length / columns).unsqueeze(1);
-  t_ = index * t_axis_.length / last;
+  const auto points = [](int64_t n, const GridAxis& axis) {
+    const int64_t intervals = axis.kind == AxisKind::periodic ? n : n - 1;
+    return torch::arange(n, torch::kFloat64) * axis.length / static_cast<double>(intervals);
+  };
+  x_ = points(grid().height(), x_axis_).unsqueeze(1);
+  t_ = points(grid().width(), t_axis_);
 }
 
 Tensor ClosedForm::sample_coefficients(uint64_t seed, int64_t first, int64_t count) const {
   const Tensor unit = uniform(seed, Stream::coefficients, first, count, {1, 1, 1}, torch::kFloat64);
-  return (unit * (scalar_.high - scalar_.low) + scalar_.low).expand({count, 1, grid(), grid()}).contiguous();
+  return (unit * (scalar_.high - scalar_.low) + scalar_.low)
+      .expand({count, 1, grid().height(), grid().width()})
+      .contiguous();
 }
 
 Tensor ClosedForm::solve_one(const Tensor& coefficients) const {

@@ -2,9 +2,9 @@
 // What the four problems with a closed-form solution share: one space dimension and time, H = x, W = t, channels u and
 // one scalar coefficient s drawn uniformly.
 //
-//   t_n = T n/(N-1);  x_i = L i/(N-1), both ends stored, or x_i = L i/N for a field that is periodic in x
+//   t_n = T n/(W-1);  x_i = L i/(H-1), both ends stored, or x_i = L i/H for a field that is periodic in x
 //
-// Scored points: t indices 1..N-2 and, where x is not periodic, x indices 1..N-2. The reference term is u_t there.
+// Scored points: t indices 1..W-2 and, where x is not periodic, x indices 1..H-2. The reference term is u_t there.
 // solve() is the closed form itself: on the CPU sample by sample, so that no bit depends on the batch or the threads.
 
 #include <string>
@@ -36,26 +36,31 @@ class ClosedForm : public Pde {
   Tensor constrain(const Tensor& x) const override;
 
  protected:
-  /// x in [0, L], of nodes or periodic; t in [0, T].
-  ClosedForm(PdeOptions options, UniformScalar scalar, GridAxis x = {.name = "x"}, double duration = 1);
+  /// x in [0, L] of nodes, L the parameter length_x (1); t in [0, T], T the parameter `duration` with this default.
+  ClosedForm(PdeOptions options, UniformScalar scalar, double duration = 1);
 
-  /// u for s = [B,1,1,1]: [B,1,N,N] float64 on the device of s.
+  /// x periodic with this period.
+  ClosedForm(PdeOptions options, UniformScalar scalar, std::optional<double> period, double duration);
+
+  /// u for s = [B,1,1,1]: [B,1,H,W] float64 on the device of s.
   virtual Tensor field(const Tensor& s) const = 0;
 
-  /// The residual of u = [B,1,N,N] for s = [B,1,1,1].
+  /// The residual of u = [B,1,H,W] for s = [B,1,1,1].
   virtual Residual equation(const Tensor& u, const Tensor& s) const = 0;
 
   /// u_t and f_xx at the scored points.
   Tensor time_derivative(const Tensor& u) const;
   Tensor second_derivative(const Tensor& f) const;
 
-  /// Coordinates [N,1] and [N], as `like` has them (dtype, device).
+  /// Coordinates [H,1] and [W], as `like` has them (dtype, device).
   Tensor x(const Tensor& like) const { return x_.to(like.device(), like.scalar_type()); }
   Tensor t(const Tensor& like) const { return t_.to(like.device(), like.scalar_type()); }
   const Tensor& x() const { return x_; }
   const Tensor& t() const { return t_; }
   double dx() const { return dx_; }
   double dt() const { return dt_; }
+  double length_x() const { return x_axis_.length; }
+  double duration() const { return t_axis_.length; }
 
   void set_constraint(ConstraintPtr constraint) { constraint_ = std::move(constraint); }
 

@@ -127,6 +127,10 @@ Axis axis_of(const std::string& name, const Pde& pde, const std::string& path) {
   return Axis::w;
 }
 
+/// Entries of an axis, and of the other one.
+int64_t points_along(const Pde& pde, Axis axis) { return axis == Axis::h ? pde.grid().height() : pde.grid().width(); }
+int64_t points_across(const Pde& pde, Axis axis) { return axis == Axis::h ? pde.grid().width() : pde.grid().height(); }
+
 Tensor numbers(const json& list, const std::string& path) {
   std::vector<double> values;
   for (const auto& entry : list) {
@@ -162,71 +166,75 @@ int64_t index_in_grid(const json& given, int64_t limit, const std::string& path)
   return index;
 }
 
-/// Rows i n + j of the listed points.
-Tensor flat_points(const json& points, int64_t n, const std::string& path) {
+/// Rows i W + j of the listed points.
+Tensor flat_points(const json& points, const GridSize& n, const std::string& path) {
   if (!points.is_array()) detail::throw_wrong_type(path, "a list of [i, j]", points);
   std::vector<int64_t> flat;
   for (const auto& point : points) {
     if (!point.is_array() || point.size() != 2) detail::throw_wrong_type(path, "[i, j]", point);
-    flat.push_back(index_in_grid(point[0], n, path) * n + index_in_grid(point[1], n, path));
+    flat.push_back(index_in_grid(point[0], n.height(), path) * n.width() + index_in_grid(point[1], n.width(), path));
   }
   return torch::tensor(flat, torch::kLong);
 }
 
-Tensor box_mask(const json& box, int64_t n, const std::string& path) {
+Tensor box_mask(const json& box, const GridSize& n, const std::string& path) {
   if (!box.is_array() || box.size() != 4) detail::throw_wrong_type(path, "[i0, i1, j0, j1]", box);
   int64_t edges[4];
-  for (size_t i = 0; i < 4; ++i) edges[i] = index_in_grid(box[i], n + 1, path);
-  const Tensor mask = torch::zeros({n, n}, torch::kBool);
+  for (size_t i = 0; i < 4; ++i) edges[i] = index_in_grid(box[i], (i < 2 ? n.height() : n.width()) + 1, path);
+  const Tensor mask = torch::zeros({n.height(), n.width()}, torch::kBool);
   mask.slice(0, edges[0], edges[1]).slice(1, edges[2], edges[3]).fill_(true);
   return mask;
 }
 
 /// One value for each listed point.
 ConstraintPtr make_points(const DirichletKeys& keys, const Pde& pde, const std::string& path) {
-  const int64_t n = pde.grid();
+  const auto n = pde.grid();
   const Tensor flat = flat_points(keys.points, n, path + ".points");
-  const Tensor field = torch::zeros({n * n}, torch::kFloat64), mask = torch::zeros({n * n}, torch::kBool);
+  const Tensor field = torch::zeros({n.points()}, torch::kFloat64), mask = torch::zeros({n.points()}, torch::kBool);
   field.index_put_({flat}, values(keys.value, flat.size(0), path + ".value"));
   mask.index_fill_(0, flat, true);
-  return dirichlet_constraint(channel_of(keys.channel, pde, path), field.view({n, n}), mask.view({n, n}));
+  return dirichlet_constraint(channel_of(keys.channel, pde, path), field.view({n.height(), n.width()}),
+                              mask.view({n.height(), n.width()}));
 }
 
 ConstraintPtr make_dirichlet(const json& spec, const Pde& pde, const std::string& path) {
   const auto keys = read<DirichletKeys>(spec, path);
-  const int64_t n = pde.grid();
+  const auto n = pde.grid();
+  const std::vector<int64_t> shape(n.begin(), n.end());
   const int ways = !keys.points.is_null() + !keys.box.is_null() + !keys.mask.empty();
   require<UsageError>(ways == 1, "{}: dirichlet needs exactly one of points, box and mask", path);
   if (!keys.points.is_null()) return make_points(keys, pde, path);
   const Tensor mask =
-      keys.box.is_null() ? array(keys.mask, {n, n}, path + ".mask") != 0 : box_mask(keys.box, n, path + ".box");
-  const Tensor value = keys.value.is_string() ? array(keys.value.get<std::string>(), {n, n}, path + ".value")
-                                              : values(keys.value, 1, path + ".value").expand({n, n});
+      keys.box.is_null() ? array(keys.mask, shape, path + ".mask") != 0 : box_mask(keys.box, n, path + ".box");
+  const Tensor value = keys.value.is_string() ? array(keys.value.get<std::string>(), shape, path + ".value")
+                                              : values(keys.value, 1, path + ".value").expand(shape);
   return dirichlet_constraint(channel_of(keys.channel, pde, path), value, mask);
 }
 
 ConstraintPtr make_slice(const json& spec, const Pde& pde, const std::string& path) {
   const auto keys = read<SliceKeys>(spec, path);
-  const int64_t n = pde.grid();
   require<UsageError>(!keys.index.is_null() && !keys.axis.empty(), "{}: slice needs axis and index", path);
+  const Axis axis = axis_of(keys.axis, pde, path + ".axis");
+  const int64_t n = points_along(pde, axis);
   if (!keys.index.is_number_integer()) detail::throw_wrong_type(path + ".index", "a whole number", keys.index);
   const auto index = keys.index.get<int64_t>();
   require<UsageError>(index >= -n && index < n, "{}.index: {} must be between {} and {}", path, index, -n, n - 1);
-  return slice_constraint(channel_of(keys.channel, pde, path), axis_of(keys.axis, pde, path + ".axis"), index,
-                          values(keys.value, n, path + ".value"));
+  return slice_constraint(channel_of(keys.channel, pde, path), axis, index,
+                          values(keys.value, points_across(pde, axis), path + ".value"));
 }
 
 ConstraintPtr make_initial(const json& spec, const Pde& pde, const std::string& path) {
   const auto keys = read<InitialKeys>(spec, path);
   require<UsageError>(has_time_axis(pde), "{}: {} has no time axis, so no initial state", path, pde.name());
   return slice_constraint(channel_of(keys.channel, pde, path), Axis::w, 0,
-                          values(keys.value, pde.grid(), path + ".value"));
+                          values(keys.value, points_across(pde, Axis::w), path + ".value"));
 }
 
 ConstraintPtr make_boundary(const json& spec, const Pde& pde, const std::string& path) {
   const auto keys = read<BoundaryKeys>(spec, path);
-  return slice_constraint(channel_of(keys.channel, pde, path), axis_of(keys.axis, pde, path + ".axis"),
-                          keys.side == Side::first ? 0 : -1, values(keys.value, pde.grid(), path + ".value"));
+  const Axis axis = axis_of(keys.axis, pde, path + ".axis");
+  return slice_constraint(channel_of(keys.channel, pde, path), axis, keys.side == Side::first ? 0 : -1,
+                          values(keys.value, points_across(pde, axis), path + ".value"));
 }
 
 ConstraintPtr make_periodic(const json& spec, const Pde& pde, const std::string& path) {
@@ -238,7 +246,7 @@ ConstraintPtr make_conservation(const json& spec, const Pde& pde, const std::str
   const auto keys = read<ConservationKeys>(spec, path);
   std::vector<Axis> axes;
   for (const auto& name : keys.axes) axes.push_back(axis_of(name, pde, path + ".axes"));
-  const int64_t count = axes.size() == 1 ? pde.grid() : 1;
+  const int64_t count = axes.size() == 1 ? points_across(pde, axes[0]) : 1;
   return conservation_constraint(channel_of(keys.channel, pde, path), axes, values(keys.value, count, path + ".value"),
                                  keys.area);
 }

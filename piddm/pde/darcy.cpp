@@ -9,10 +9,10 @@
 namespace piddm {
 namespace {
 
-/// -w/h^2 on the N+1 faces across axis `dim`.
-Tensor face_weights(const Tensor& a, int64_t dim) {
+/// -w/h^2 on the n+1 faces across axis `dim`.
+Tensor face_weights(const Tensor& a, int64_t dim, double length) {
   const int64_t n = a.size(dim);
-  const double scale = -static_cast<double>(n * n);
+  const double scale = -static_cast<double>(n * n) / (length * length);
   const Tensor inside = (a.narrow(dim, 0, n - 1) + a.narrow(dim, 1, n - 1)) * (0.5 * scale);
   return torch::cat({a.narrow(dim, 0, 1) * (2 * scale), inside, a.narrow(dim, n - 1, 1) * (2 * scale)}, dim);
 }
@@ -25,7 +25,8 @@ Tensor difference(const Tensor& x, int64_t dim) {
 
 }  // namespace
 
-DarcyOperator::DarcyOperator(const Tensor& a) : weights_x_(face_weights(a, 2)), weights_y_(face_weights(a, 3)) {}
+DarcyOperator::DarcyOperator(const Tensor& a, const Lengths& lengths)
+    : lengths_(lengths), weights_x_(face_weights(a, 2, lengths[0])), weights_y_(face_weights(a, 3, lengths[1])) {}
 
 Tensor DarcyOperator::apply(const Tensor& u) const {
   const Tensor flux_x = weights_x_ * difference(torch::constant_pad_nd(u, {0, 0, 1, 1}), 2);
@@ -34,17 +35,23 @@ Tensor DarcyOperator::apply(const Tensor& u) const {
 }
 
 CgResult DarcyOperator::solve(const Tensor& f, const Tensor& start, const CgOptions& options) const {
-  const FastPoisson poisson(f.size(-1), f.scalar_type(), f.device());
+  const FastPoisson poisson({{f.size(-2), f.size(-1)}, lengths_}, f.scalar_type(), f.device());
   return conjugate_gradient([this](const Tensor& u) { return apply(u); },
                             [&poisson](const Tensor& r) { return poisson.solve(r); }, f, start, options);
 }
 
-CgResult solve_darcy(const Tensor& a, const Tensor& start, const CgOptions& options) {
+CgResult solve_darcy(const Tensor& a, const Tensor& start, const CgOptions& options, const Lengths& lengths) {
   const Tensor f = torch::ones_like(a);
-  return a.is_cpu() ? solve_diffusion(a, f, start, options) : DarcyOperator(a).solve(f, start, options);
+  return a.is_cpu() ? solve_diffusion(a, f, start, options, lengths)
+                    : DarcyOperator(a, lengths).solve(f, start, options);
 }
 
-Darcy::Darcy(PdeOptions options) : Pde(std::move(options)), field_(grid()) {}
+Darcy::Darcy(PdeOptions options)
+    : Pde(std::move(options)), lengths_{length("length_x"), length("length_y")}, field_({grid(), lengths_}) {}
+
+GridAxes Darcy::axes() const {
+  return {{{"x", AxisKind::cells, lengths_[0]}, {"y", AxisKind::cells, lengths_[1]}}};
+}
 
 const std::vector<Channel>& Darcy::channels() const {
   static const std::vector<Channel> list = {{.name = "u", .zero_on = ZeroOn::wall},
@@ -61,9 +68,9 @@ Tensor Darcy::sample_coefficients(uint64_t seed, int64_t first, int64_t count) c
 }
 
 Tensor Darcy::solve(const Tensor& coefficients, const Tensor& start, SolveReport* report) const {
-  const int64_t n = grid();
-  const bool fits = coefficients.dim() == 4 && coefficients.sizes().slice(1) == torch::IntArrayRef({1, n, n});
-  require<DataError>(fits && coefficients.size(0) > 0, "[darcy] expected coefficients (B,1,{0},{0}), got {1}", n,
+  const int64_t h = grid().height(), w = grid().width();
+  const bool fits = coefficients.dim() == 4 && coefficients.sizes().slice(1) == torch::IntArrayRef({1, h, w});
+  require<DataError>(fits && coefficients.size(0) > 0, "[darcy] expected coefficients (B,1,{},{}), got {}", h, w,
                      shape_string(coefficients));
   require<DataError>(!start.defined() || start.sizes() == coefficients.sizes(),
                      "[darcy] expected a start like the coefficients {}, got {}", shape_string(coefficients),
@@ -73,17 +80,17 @@ Tensor Darcy::solve(const Tensor& coefficients, const Tensor& start, SolveReport
   require<DataError>(all_finite(a) && smallest >= kCoefficientFloor,
                      "[darcy] coefficients must be finite and at least {}, the smallest is {}", kCoefficientFloor,
                      smallest);
-  const CgResult result = solve_darcy(a, start.defined() ? start.detach().to(torch::kFloat64) : Tensor());
+  const CgResult result = solve_darcy(a, start.defined() ? start.detach().to(torch::kFloat64) : Tensor(), {}, lengths_);
   if (report) *report = {result.iterations.max().item<int64_t>(), result.relative_residual.max().item<double>()};
   return result.x;
 }
 
 Residual Darcy::residual(const Tensor& x) const {
   check_residual_input(x);
-  return {1 - DarcyOperator(x.narrow(1, 1, 1)).apply(x.narrow(1, 0, 1))};
+  return {1 - DarcyOperator(x.narrow(1, 1, 1), lengths_).apply(x.narrow(1, 0, 1))};
 }
 
-double Darcy::residual_scale() const { return 115.0 / static_cast<double>(grid() * grid()); }
+double Darcy::residual_scale() const { return 115.0 * lengths_[0] * lengths_[1] / static_cast<double>(grid().points()); }
 
 Tensor Darcy::reference_term(const Tensor& x) const {
   check_shape(x);
@@ -91,17 +98,19 @@ Tensor Darcy::reference_term(const Tensor& x) const {
 }
 
 Tensor Darcy::precondition(const Tensor& r) const {
-  return FastPoisson(grid(), r.scalar_type(), r.device()).solve(r, 6.0);
+  return FastPoisson({grid(), lengths_}, r.scalar_type(), r.device()).solve(r, 6.0);
 }
 
 Tensor Darcy::constrain(const Tensor& x) const {
   check_shape(x);
-  const int64_t n = grid();
-  Tensor factor = torch::ones({n}, x.options().requires_grad(false));
-  factor[0] = factor[n - 1] = 1.0 / 3;
-  const Tensor inner = x.narrow(1, 0, 1).narrow(2, 1, n - 2).narrow(3, 1, n - 2);
-  return torch::cat({torch::replication_pad2d(inner, {1, 1, 1, 1}) * (factor.unsqueeze(1) * factor), x.narrow(1, 1, 1)},
-                    1);
+  const auto factor = [&](int64_t n) {
+    Tensor f = torch::ones({n}, x.options().requires_grad(false));
+    f[0] = f[n - 1] = 1.0 / 3;
+    return f;
+  };
+  const Tensor walls = factor(grid().height()).unsqueeze(1) * factor(grid().width());
+  const Tensor between = inner(inner(x.narrow(1, 0, 1), 2), 3);
+  return torch::cat({torch::replication_pad2d(between, {1, 1, 1, 1}) * walls, x.narrow(1, 1, 1)}, 1);
 }
 
 Decoded Darcy::decode(const Tensor& x) const {
@@ -111,7 +120,7 @@ Decoded Darcy::decode(const Tensor& x) const {
   require<NumericsError>(y.size(0) > 0 && all_finite(y), "[darcy] cannot decode {}: empty or not finite",
                          shape_string(x));
   const Tensor u = y.narrow(1, 0, 1), a_given = y.narrow(1, 1, 1), a = a_given.clamp_min(kCoefficientFloor);
-  const CgResult result = solve_darcy(a, u);
+  const CgResult result = solve_darcy(a, u, {}, lengths_);
   return {.x = torch::cat({result.x, a}, 1),
           .iterations = result.iterations,
           .moved = rms(result.x - u) / rms(result.x),

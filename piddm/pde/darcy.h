@@ -1,11 +1,11 @@
 #pragma once
-// Darcy flow on the unit square:  -div(a grad u) = 1 in (0,1)^2,  u = 0 on the wall.
+// Darcy flow on a rectangle:  -div(a grad u) = 1 in (0,L_x) x (0,L_y),  u = 0 on the wall;  the unit square by default.
 //
-// Finite volumes on the cell-centred grid x_i = (i+1/2) h, h = 1/N (the wall lies half a cell outside the first
-// centre):
-//   (A u)_P = h^-2 sum_faces w (u_P - u_N),   w = (a_P + a_N)/2 inside
+// Finite volumes on the cell-centred grid x_i = (i+1/2) h_x, h_x = L_x/H, y_j = (j+1/2) h_y, h_y = L_y/W (the wall lies
+// half a cell outside the first centre):
+//   (A u)_P = sum_faces w (u_P - u_N)/h^2,   h across the face,   w = (a_P + a_N)/2 inside
 //             a face on the wall: 2 a_P (u_P - 0), that is a ghost value of -u
-//   r_phys  = 1 - A u at every cell,   c = 115 h^2,   reference term 1
+//   r_phys  = 1 - A u at every cell,   c = 115 h_x h_y,   reference term 1
 // A is symmetric positive definite, second-order accurate for smooth a.
 //
 // Law of a: 12 where g >= 0, 3 where g < 0, g a Gaussian field with covariance 9 (-Laplace + 9)^-2 (gaussian_field.h).
@@ -18,12 +18,12 @@
 
 namespace piddm {
 
-/// A for given coefficients a = [B,1,N,N] > 0; differentiable in a and u, in their dtype, on their device.
+/// A for given coefficients a = [B,1,H,W] > 0; differentiable in a and u, in their dtype, on their device.
 class DarcyOperator {
  public:
-  explicit DarcyOperator(const Tensor& a);
+  explicit DarcyOperator(const Tensor& a, const Lengths& lengths = {1, 1});
 
-  /// A u, [B,1,N,N].
+  /// A u, [B,1,H,W].
   Tensor apply(const Tensor& u) const;
 
   /// A u = f by conjugate gradients, preconditioned with the solver of the constant-coefficient problem. The error
@@ -32,12 +32,14 @@ class DarcyOperator {
   CgResult solve(const Tensor& f, const Tensor& start = {}, const CgOptions& options = {}) const;
 
  private:
-  Tensor weights_x_, weights_y_;  // -w/h^2 of the faces, [B,1,N+1,N] and [B,1,N,N+1]
+  Lengths lengths_;
+  Tensor weights_x_, weights_y_;  // -w/h^2 of the faces, [B,1,H+1,W] and [B,1,H,W+1]
 };
 
-/// u of -div(a grad u) = 1 for a = [B,1,N,N] float64: on the CPU by the kernel of diffusion_cg.h, elsewhere by
+/// u of -div(a grad u) = 1 for a = [B,1,H,W] float64: on the CPU by the kernel of diffusion_cg.h, elsewhere by
 /// DarcyOperator::solve; both stop by the same rule.
-CgResult solve_darcy(const Tensor& a, const Tensor& start = {}, const CgOptions& options = {});
+CgResult solve_darcy(const Tensor& a, const Tensor& start = {}, const CgOptions& options = {},
+                     const Lengths& lengths = {1, 1});
 
 class Darcy : public Pde {
  public:
@@ -49,10 +51,11 @@ class Darcy : public Pde {
 
   /// u (vanishes on the wall) and a (3 or 12).
   const std::vector<Channel>& channels() const override;
-  GridAxes axes() const override { return {{{"x", AxisKind::cells}, {"y", AxisKind::cells}}}; }
+  GridAxes axes() const override;
+  const Lengths& lengths() const { return lengths_; }
   Tensor sample_coefficients(uint64_t seed, int64_t first, int64_t count) const override;
 
-  /// To a relative residual of 1e-12, or as near as float64 allows (about 1e-11 at N = 1024). Any a >=
+  /// To a relative residual of 1e-12, or as near as float64 allows (about 1e-11 at 1024 x 1024). Any a >=
   /// kCoefficientFloor; else a DataError.
   Tensor solve(const Tensor& coefficients, const Tensor& start = {}, SolveReport* report = nullptr) const override;
 
@@ -73,6 +76,7 @@ class Darcy : public Pde {
   Decoded decode(const Tensor& x) const override;
 
  private:
+  Lengths lengths_;
   GaussianField field_;
 };
 

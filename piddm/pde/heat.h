@@ -1,10 +1,10 @@
 #pragma once
-// Heat equation on a ring:  u_t = alpha u_xx,  x in [0, 2 pi) periodic, t in [0,1],  u(x,0) = sin(x + phi),
+// Heat equation on a ring:  u_t = alpha u_xx,  x in [0, 2 pi) periodic, t in [0,T],  u(x,0) = sin(x + phi),
 // with the solution  u = e^{-alpha t} sin(x + phi).
 //
-// Nodes x_i = 2 pi i/N (no endpoint), t_n = n/(N-1) (ends stored).
-//   r_phys = (u^{n+1}_i - u^{n-1}_i)/2dt - alpha (u_{i+1} - 2u_i + u_{i-1})/dx^2, t indices 1..N-2, all x
-//   c = dt,  reference u_t;  boundary = u(x,0) - sin(x + phi), N entries
+// Nodes x_i = 2 pi i/H (no endpoint), t_n = n T/(W-1) (ends stored); T = 1 by default.
+//   r_phys = (u^{n+1}_i - u^{n-1}_i)/2dt - alpha (u_{i+1} - 2u_i + u_{i-1})/dx^2, t indices 1..W-2, all x
+//   c = dt,  reference u_t;  boundary = u(x,0) - sin(x + phi), H entries
 //
 // Law: phi uniform on (0, pi); parameter alpha = 3. (The ECI sampling data with the diffusivity fixed.) Any real phi
 // makes sense.
@@ -30,7 +30,7 @@ class Heat : public ClosedForm {
 
  private:
   double alpha_;
-  Tensor decay_;  // e^{-alpha t}, [N]
+  Tensor decay_;  // e^{-alpha t}, [W]
 };
 
 }  // namespace piddm

@@ -1,10 +1,10 @@
 #pragma once
-// Helmholtz on the unit square:  Laplace u + k^2 u = a in (0,1)^2,  u = 0 on the wall;  parameter k, 1 by default.
+// Helmholtz on a rectangle:  Laplace u + k^2 u = a,  u = 0 on the wall;  parameter k, 1 by default.
 //
 // Grid, stencil, residual unit and direct solver are those of poisson.h with s = k^2. Law of a: as Poisson's, and then
 // the outer ring of a set to 0 (no equation looks at it). A k whose square is an eigenvalue of the discrete -Laplace
-// (to 1e-5) is refused: there the solution does not exist or is not unique. The smallest eigenvalue is near 2 pi^2, k =
-// 4.44.
+// (to 1e-5) is refused: there the solution does not exist or is not unique. That of the unit square is near 2 pi^2,
+// k = 4.44.
 
 #include "piddm/pde/poisson.h"
 

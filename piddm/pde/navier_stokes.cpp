@@ -19,19 +19,21 @@ PeriodicLaw law() { return {.scale = std::sqrt(2.0 * 343), .tau = 7, .gamma = 2.
 
 Tensor times_i(const Tensor& x) { return torch::complex(torch::zeros_like(x), x); }
 
-/// |k|^2 of the modes of rfft2 on `points` points, [points,points/2+1].
-Tensor square_wavenumbers(int64_t points, torch::Device device) {
-  const Tensor k = full_wavenumbers(points, device).unsqueeze(1), l = half_wavenumbers(points, device);
+/// |k|^2 of the modes of rfft2, [H,W/2+1].
+Tensor square_wavenumbers(const Box& box, torch::Device device) {
+  const Tensor k = full_wavenumbers(box.points.height(), device).unsqueeze(1) / box.lengths[0];
+  const Tensor l = half_wavenumbers(box.points.width(), device) / box.lengths[1];
   return (k.square() + l.square()) * (4 * std::numbers::pi * std::numbers::pi);
 }
 
 }  // namespace
 
-VorticityAdvection::VorticityAdvection(int64_t points, torch::ScalarType dtype, torch::Device device)
-    : points_(points), columns_(last_unaliased_mode(points) + 1) {
-  const Tensor k = full_wavenumbers(points, device).unsqueeze(1) * (2 * std::numbers::pi);
-  const Tensor l = half_wavenumbers(points, device).narrow(0, 0, columns_) * (2 * std::numbers::pi);
-  const Tensor kept = (k.abs() <= l[-1]).to(torch::kFloat64);
+VorticityAdvection::VorticityAdvection(const Box& box, torch::ScalarType dtype, torch::Device device)
+    : width_(box.points.width()), columns_(last_unaliased_mode(width_) + 1) {
+  const Tensor row = full_wavenumbers(box.points.height(), device).unsqueeze(1);
+  const Tensor k = row * (2 * std::numbers::pi) / box.lengths[0];
+  const Tensor l = half_wavenumbers(width_, device).narrow(0, 0, columns_) * (2 * std::numbers::pi) / box.lengths[1];
+  const Tensor kept = (row.abs() <= last_unaliased_mode(box.points.height())).to(torch::kFloat64);
   const Tensor square = k.square() + l.square(), inverse = kept * square.reciprocal().masked_fill(square == 0, 0);
   to_velocity_ = torch::stack({times_i(l * inverse), times_i(-k * inverse)}).to(dtype);
   from_product_ = ((k.square() - l.square()) * kept).to(dtype);
@@ -40,7 +42,7 @@ VorticityAdvection::VorticityAdvection(int64_t points, torch::ScalarType dtype, 
 
 Tensor VorticityAdvection::operator()(const Tensor& modes) const {
   const Tensor lines = torch::fft::ifft(modes.unsqueeze(-3) * to_velocity_, {}, -2, "forward");
-  const Tensor v = torch::fft::irfft(lines, points_, -1, "forward"), v1 = v.select(-3, 0), v2 = v.select(-3, 1);
+  const Tensor v = torch::fft::irfft(lines, width_, -1, "forward"), v1 = v.select(-3, 0), v2 = v.select(-3, 1);
   const auto transform = [&](const Tensor& product) {
     return torch::fft::fft(torch::fft::rfft(product, {}, -1, "forward").narrow(-1, 0, columns_), {}, -2, "forward");
   };
@@ -50,8 +52,13 @@ Tensor VorticityAdvection::operator()(const Tensor& modes) const {
 NavierStokes::NavierStokes(PdeOptions options)
     : Pde(std::move(options)),
       nu_(parameter("nu", 1e-3, 1e-4, 1, "viscosity")),
-      amplitude_(parameter("forcing", 0.1, 0, 10, "amplitude A of the forcing A sqrt(2) sin(2 pi (x+y) + phi)")),
-      law_(grid(), law(), kPhaseNumbers) {}
+      amplitude_(parameter("forcing", 0.1, 0, 10, "amplitude A of the forcing A sqrt(2) sin(2 pi (x/L_x + y/L_y) + phi)")),
+      lengths_{length("length_x"), length("length_y")},
+      law_({grid(), lengths_}, law(), kPhaseNumbers) {}
+
+GridAxes NavierStokes::axes() const {
+  return {{{"x", AxisKind::periodic, lengths_[0]}, {"y", AxisKind::periodic, lengths_[1]}}};
+}
 
 const std::vector<Channel>& NavierStokes::channels() const {
   static const std::vector<Channel> list = {
@@ -67,24 +74,28 @@ Tensor NavierStokes::sample_coefficients(uint64_t seed, int64_t first, int64_t c
   return torch::stack({w0, (phi * (std::numbers::pi / 2)).expand_as(w0)}, 1);
 }
 
-Tensor NavierStokes::forcing(const Tensor& phi, int64_t points) const {
-  const Tensor x = torch::arange(points, phi.options().requires_grad(false)) / static_cast<double>(points);
-  const Tensor angle = (x.unsqueeze(1) + x) * (2 * std::numbers::pi);
+Tensor NavierStokes::forcing(const Tensor& phi, const GridSize& points) const {
+  const auto share = [&](int64_t n) {
+    return torch::arange(n, phi.options().requires_grad(false)) / static_cast<double>(n);
+  };
+  const Tensor angle = (share(points.height()).unsqueeze(1) + share(points.width())) * (2 * std::numbers::pi);
   return torch::fft::rfft2(torch::sin(angle + phi) * (amplitude_ * std::numbers::sqrt2), {}, {-2, -1}, "forward");
 }
 
 Tensor NavierStokes::flow(const Tensor& coefficients, double time, const Refinement& refinement) const {
-  const int64_t n = grid(), points = refinement.points * nested_grid(n, kInnerGrid);
+  const GridSize points(refinement.points * nested_grid(grid().height(), kInnerGrid * lengths_[0]),
+                        refinement.points * nested_grid(grid().width(), kInnerGrid * lengths_[1]));
+  const Box box(points, lengths_);
   const Tensor w0 = coefficients.select(1, 0);
   const double rate = std::max(kFewestSteps, kStepsPerVorticity * w0.abs().max().item<double>());
   const int64_t steps = refinement.steps * static_cast<int64_t>(std::ceil(rate * time));
-  const VorticityAdvection advection(points, torch::kComplexDouble, w0.device());
+  const VorticityAdvection advection(box, torch::kComplexDouble, w0.device());
   const auto kept = [&](const Tensor& modes) { return modes.narrow(-1, 0, advection.columns()).contiguous(); };
   const Tensor f = kept(forcing(scalar_value(coefficients.narrow(1, 1, 1)).squeeze(1), points));
-  const ExponentialRk4 stepper(kept(square_wavenumbers(points, w0.device())) * -nu_, time / static_cast<double>(steps));
+  const ExponentialRk4 stepper(kept(square_wavenumbers(box, w0.device())) * -nu_, time / static_cast<double>(steps));
   Tensor w = kept(interpolant_modes_2d(w0, points));
   for (int64_t i = 0; i < steps; ++i) w = stepper.step(w, [&](const Tensor& v) { return advection(v).add_(f); });
-  return values_at_2d(w, points, n);
+  return values_at_2d(w, points, grid());
 }
 
 Tensor NavierStokes::integrate(const Tensor& coefficients, double time, const Refinement& refinement) const {
@@ -104,17 +115,17 @@ Tensor NavierStokes::solve(const Tensor& coefficients, const Tensor&, SolveRepor
 
 Residual NavierStokes::residual(const Tensor& x) const {
   check_residual_input(x);
-  const int64_t n = grid();
+  const Box box(grid(), lengths_);
   const auto dtype = c10::toComplexType(x.scalar_type());
-  const VorticityAdvection advection(n, dtype, x.device());
-  const Tensor decay = torch::exp(square_wavenumbers(n, x.device()) * -nu_).to(dtype);
+  const VorticityAdvection advection(box, dtype, x.device());
+  const Tensor decay = torch::exp(square_wavenumbers(box, x.device()) * -nu_).to(dtype);
   const Tensor frames = torch::fft::rfft2(x.narrow(1, 0, 2), {}, {-2, -1}, "forward");
   const Tensor advected = advection(frames.narrow(-1, 0, advection.columns()));
-  const Tensor rates = torch::constant_pad_nd(advected, {0, n / 2 + 1 - advection.columns()}) +
-                       forcing(scalar_value(x.narrow(1, 2, 1)), n);
+  const Tensor rates = torch::constant_pad_nd(advected, {0, grid().width() / 2 + 1 - advection.columns()}) +
+                       forcing(scalar_value(x.narrow(1, 2, 1)), grid());
   const Tensor end = frames.narrow(1, 0, 1) - rates.narrow(1, 0, 1) * 0.5;
   const Tensor begin = frames.narrow(1, 1, 1) + rates.narrow(1, 1, 1) * 0.5;
-  return {values_at_2d(end - decay * begin, n, n)};
+  return {values_at_2d(end - decay * begin, grid(), grid())};
 }
 
 Tensor NavierStokes::reference_term(const Tensor& x) const {

@@ -18,6 +18,14 @@ double Pde::parameter(const std::string& name, double value, double low, double 
   return value;
 }
 
+double Pde::length(const std::string& name, double value) {
+  const bool time = name == "duration";
+  const double length = parameter(name, value, 1e-3 * value, 1e3 * value,
+                                  time ? "time from the first to the last entry" : "side of the domain along " + name.substr(7));
+  parameters_.back().usual = length == value;
+  return length;
+}
+
 std::string Pde::choice(const std::string& name, const std::vector<std::string>& choices, const std::string& meaning) {
   std::string value = choices.front();
   if (const auto given = options_.parameters.find(name); given != options_.parameters.end()) {
@@ -54,6 +62,8 @@ std::vector<std::string> Pde::channel_names() const {
   return names;
 }
 
+std::vector<int64_t> Pde::sample_shape() const { return {num_channels(), grid().height(), grid().width()}; }
+
 Tensor Pde::solution(const Tensor& x) const { return x.narrow(1, 0, num_solution_channels()); }
 
 Tensor Pde::coefficients(const Tensor& x) const {
@@ -70,7 +80,7 @@ Tensor Pde::pde_error(const Tensor& x) const {
   return (residual(x).interior * residual_scale()).square().mean({1, 2, 3});
 }
 
-Tensor Pde::given_boundary() const { return torch::zeros({num_solution_channels(), grid(), grid()}, torch::kBool); }
+Tensor Pde::given_boundary() const { return torch::zeros({num_solution_channels(), grid().height(), grid().width()}, torch::kBool); }
 
 Tensor Pde::precondition(const Tensor&) const {
   throw UsageError("[{}] has no fast solver to precondition with; set precondition = false", name());
@@ -89,7 +99,7 @@ Admissible Pde::admissible(const Tensor& coefficients) const {
       out.clamped += ((values < low) | (values > high)).sum({1, 2});
       values = values.clamp(low, high);
     }
-    out.coefficients.select(1, c - first).copy_(values.expand({given.size(0), grid(), grid()}));
+    out.coefficients.select(1, c - first).copy_(values.expand({given.size(0), grid().height(), grid().width()}));
   }
   return out;
 }
@@ -109,8 +119,9 @@ Decoded Pde::decode(const Tensor& x) const {
 }
 
 void Pde::check_shape(const Tensor& x) const {
-  require<DataError>(x.dim() == 4 && x.size(1) == num_channels() && x.size(2) == grid() && x.size(3) == grid(),
-                     "[{0}] expected (B,{1},{2},{2}), got {3}", name(), num_channels(), grid(), shape_string(x));
+  const int64_t h = grid().height(), w = grid().width();
+  require<DataError>(x.dim() == 4 && x.size(1) == num_channels() && x.size(2) == h && x.size(3) == w,
+                     "[{}] expected (B,{},{},{}), got {}", name(), num_channels(), h, w, shape_string(x));
 }
 
 void Pde::check_residual_input(const Tensor& x) const {
@@ -120,10 +131,10 @@ void Pde::check_residual_input(const Tensor& x) const {
 }
 
 Tensor Pde::checked_coefficients(const Tensor& coefficients) const {
-  const int64_t n = grid(), count = num_channels() - num_solution_channels();
-  const bool fits = coefficients.dim() == 4 && coefficients.sizes().slice(1) == torch::IntArrayRef({count, n, n});
-  require<DataError>(fits && coefficients.size(0) > 0, "[{0}] expected coefficients (B,{1},{2},{2}), got {3}", name(),
-                     count, n, shape_string(coefficients));
+  const int64_t h = grid().height(), w = grid().width(), count = num_channels() - num_solution_channels();
+  const bool fits = coefficients.dim() == 4 && coefficients.sizes().slice(1) == torch::IntArrayRef({count, h, w});
+  require<DataError>(fits && coefficients.size(0) > 0, "[{}] expected coefficients (B,{},{},{}), got {}", name(), count,
+                     h, w, shape_string(coefficients));
   require<DataError>(all_finite(coefficients), "[{}] coefficients must be finite", name());
   return coefficients.detach().to(torch::kFloat64);
 }

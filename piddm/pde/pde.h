@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "piddm/core/fields.h"
+#include "piddm/core/grid_size.h"
 #include "piddm/core/registry.h"
 #include "piddm/core/rng.h"
 #include "piddm/core/tensor.h"
@@ -73,12 +74,12 @@ constexpr int64_t kSmallestGrid = 16, kLargestGrid = 1024;
 
 struct PdeOptions {
   std::string name = "darcy";
-  int64_t grid = 128;
+  GridSize grid = 128;
   json parameters = json::object();
   template <class V>
   void fields(V&& f) {
     f("name", name, "which PDE; see `piddm list pdes`");
-    f("grid", grid, between(kSmallestGrid, kLargestGrid), "points per side");
+    f("grid", grid, between(kSmallestGrid, kLargestGrid), "points per side: 64, or [64, 32] along x and y (or t)");
     f("parameters", parameters, "constants of the equation that differ from the PDE's defaults, e.g. {k = 2.0}");
   }
 };
@@ -90,6 +91,7 @@ struct Parameter {
   std::string meaning;
   std::vector<std::string> choices = {};  ///< empty: a number
   double low = 0, high = 0;               ///< of a number
+  bool usual = false;                     ///< a length that has its default: goes without saying in data files
 };
 
 class Pde {
@@ -99,7 +101,7 @@ class Pde {
 
   const PdeOptions& options() const { return options_; }
   const std::string& name() const { return options_.name; }
-  int64_t grid() const { return options_.grid; }
+  const GridSize& grid() const { return options_.grid; }
 
   /// Every parameter with the value in force.
   const std::vector<Parameter>& parameters() const { return parameters_; }
@@ -150,6 +152,9 @@ class Pde {
   int64_t num_solution_channels() const;
   std::vector<std::string> channel_names() const;
 
+  /// {C, H, W}.
+  std::vector<int64_t> sample_shape() const;
+
   /// Solution and coefficient channels of x = [B,C,H,W].
   Tensor solution(const Tensor& x) const;
   Tensor coefficients(const Tensor& x) const;
@@ -161,15 +166,17 @@ class Pde {
   /// Mean over the scored points of R^2, one number per sample: [B]. This is ||R||^2 in every loss.
   Tensor pde_error(const Tensor& x) const;
 
-  /// DataError unless x is [B,C,grid,grid]: "[darcy] expected (B,2,32,32), got (8,3,64,64)".
+  /// DataError unless x is [B,C,H,W] of this grid: "[darcy] expected (B,2,64,32), got (8,3,64,64)".
   void check_shape(const Tensor& x) const;
 
  protected:
   /// For constructors: declares a number (or a choice) and returns its value in force; a UsageError outside [low,high].
   double parameter(const std::string& name, double value, double low, double high, const std::string& meaning);
+  /// The length of the domain along an axis, "length_x", "length_y" or "duration": a parameter like the others.
+  double length(const std::string& name, double value = 1);
   std::string choice(const std::string& name, const std::vector<std::string>& choices, const std::string& meaning);
 
-  /// DataError unless coefficients are [B,C_a,grid,grid], finite, B > 0; returns them detached in float64.
+  /// DataError unless coefficients are [B,C_a,H,W] of this grid, finite, B > 0; returns them detached in float64.
   Tensor checked_coefficients(const Tensor& coefficients) const;
 
   /// DataError unless x is float32 or float64 of the right shape: the first line of every residual.

@@ -1,13 +1,13 @@
 #pragma once
-// Porous medium equation:  u_t = (u^m u_x)_x = [u^{m+1}/(m+1)]_xx,  x in [0,1], t in [0,1],
-//   u(x,0) = 0,  u(0,t) = (m t)^{1/m},  u(1,t) = 0,
+// Porous medium equation:  u_t = (u^m u_x)_x = [u^{m+1}/(m+1)]_xx,  x in [0,L], t in [0,T], T <= L,
+//   u(x,0) = 0,  u(0,t) = (m t)^{1/m},  u(L,t) = 0,
 // with the solution  u = (m max(t-x,0))^{1/m}: a front that travels with speed 1 into dry ground.
 //
-// Nodes x_i = i h, t_n = n h, h = 1/(N-1), ends stored.
-//   r_phys = (u^{n+1}_i - u^{n-1}_i)/2dt - [f_{i+1} - 2f_i + f_{i-1}]/h^2 at the inner nodes,
+// Nodes x_i = i dx, dx = L/(H-1), t_n = n dt, dt = T/(W-1), ends stored; L = T = 1 by default.
+//   r_phys = (u^{n+1}_i - u^{n-1}_i)/2dt - [f_{i+1} - 2f_i + f_{i-1}]/dx^2 at the inner nodes,
 //   f = max(u,0)^{m+1}/(m+1)
-//   c = h^2,  reference u_t;  rel_residual counts points whose whole 3x3 patch is wet (u > 0)
-//   boundary = u(x,0), u(0,t) - (m t)^{1/m} for t > 0, u(1,t): 3N - 1 entries
+//   c = dx^2,  reference u_t;  rel_residual counts points whose whole 3x3 patch is wet (u > 0)
+//   boundary = u(x,0), u(0,t) - (m t)^{1/m} for t > 0, u(L,t): H + 2W - 1 entries
 // Only f clamps u, so u_t still sees negative values. m below kSmallestM is taken as kSmallestM, so that the residual
 // and its gradient are finite for every finite field.
 //
@@ -26,10 +26,10 @@ class Pme : public ClosedForm {
 
   double residual_scale() const override { return dx() * dx(); }
 
-  /// u(x,0) and u(1,t). Not u(0,t): u depends on t-x only, so that would be the whole solution.
+  /// u(x,0) and u(L,t). Not u(0,t): u depends on t-x only, so that would be the whole solution.
   Tensor given_boundary() const override;
 
-  // constrain: u(x,0) = u(1,t) = 0.
+  // constrain: u(x,0) = u(L,t) = 0.
 
  protected:
   Tensor field(const Tensor& m) const override;

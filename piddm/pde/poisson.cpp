@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kSmallestGap = 1e-5;  // between the shift and the nearest eigenvalue, relative to the shift
 
-/// The inner nodes of [B,C,N,N].
+/// The inner nodes of [B,C,H,W].
 Tensor inner_nodes(const Tensor& x) { return inner(inner(x, 2), 3); }
 
 Tensor norms(const Tensor& x) { return x.flatten(1).norm(2, 1); }
@@ -16,16 +16,25 @@ Tensor norms(const Tensor& x) { return x.flatten(1).norm(2, 1); }
 }  // namespace
 
 Poisson::Poisson(PdeOptions options)
-    : Pde(std::move(options)), field_(grid()), solver_(grid() - 2, torch::kFloat64, torch::kCPU, Walls::on_points) {}
+    : Pde(std::move(options)),
+      lengths_{length("length_x"), length("length_y")},
+      field_({grid(), lengths_}),
+      solver_(inner_box(), torch::kFloat64, torch::kCPU, Walls::on_points) {}
+
+Box Poisson::inner_box() const { return {{grid().height() - 2, grid().width() - 2}, lengths_}; }
+
+GridAxes Poisson::axes() const {
+  return {{{"x", AxisKind::nodes, lengths_[0]}, {"y", AxisKind::nodes, lengths_[1]}}};
+}
 
 void Poisson::set_shift(double shift, const std::string& cause) {
-  const Tensor lambda = laplace_eigenvalues(grid() - 2, Walls::on_points).flatten();
+  const Tensor lambda = laplace_eigenvalues(inner_box(), Walls::on_points).flatten();
   const double nearest = lambda[(lambda - shift).abs().argmin()].item<double>();
   require<UsageError>(std::abs(nearest - shift) > kSmallestGap * shift,
                       "[{}] {} has no unique solution on a grid of {}: its square {} is an eigenvalue, {}", name(),
-                      cause, grid(), shift, nearest);
+                      cause, grid().text(), shift, nearest);
   shift_ = shift;
-  solver_ = FastPoisson(grid() - 2, torch::kFloat64, torch::kCPU, Walls::on_points, shift);
+  solver_ = FastPoisson(inner_box(), torch::kFloat64, torch::kCPU, Walls::on_points, shift);
 }
 
 const std::vector<Channel>& Poisson::channels() const {
@@ -39,13 +48,14 @@ Tensor Poisson::sample_coefficients(uint64_t seed, int64_t first, int64_t count)
 }
 
 Tensor Poisson::apply(const Tensor& u) const {
-  const Tensor laplacian = second_difference(inner(u, 3), 2, spacing()) + second_difference(inner(u, 2), 3, spacing());
+  const Tensor laplacian =
+      second_difference(inner(u, 3), 2, spacing(0)) + second_difference(inner(u, 2), 3, spacing(1));
   return shift_ == 0 ? laplacian : laplacian + shift_ * inner_nodes(u);
 }
 
 Tensor Poisson::solve_inner(const Tensor& f) const {
   if (f.is_cpu() && f.scalar_type() == torch::kFloat64) return -solver_.solve(f);
-  return -FastPoisson(grid() - 2, f.scalar_type(), f.device(), Walls::on_points, shift_).solve(f);
+  return -FastPoisson(inner_box(), f.scalar_type(), f.device(), Walls::on_points, shift_).solve(f);
 }
 
 Tensor Poisson::solve(const Tensor& coefficients, const Tensor&, SolveReport* report) const {
@@ -60,14 +70,13 @@ Tensor Poisson::solve(const Tensor& coefficients, const Tensor&, SolveReport* re
 
 Residual Poisson::residual(const Tensor& x) const {
   check_residual_input(x);
-  const int64_t last = grid() - 1;
-  const Tensor u = x.narrow(1, 0, 1), field = x.select(1, 0), between = field.narrow(1, 1, last - 1);
+  const Tensor u = x.narrow(1, 0, 1), field = x.select(1, 0), between = inner(field, 1);
   const Tensor ring =
-      torch::cat({field.select(1, 0), field.select(1, last), between.select(2, 0), between.select(2, last)}, 1);
+      torch::cat({field.select(1, 0), field.select(1, -1), between.select(2, 0), between.select(2, -1)}, 1);
   return {.interior = apply(u) - inner_nodes(x.narrow(1, 1, 1)), .boundary = ring};
 }
 
-double Poisson::residual_scale() const { return spacing() * spacing(); }
+double Poisson::residual_scale() const { return spacing(0) * spacing(1); }
 
 Tensor Poisson::reference_term(const Tensor& x) const {
   check_shape(x);
@@ -84,15 +93,15 @@ Tensor Poisson::constrain(const Tensor& x) const {
 }
 
 Tensor Poisson::given_boundary() const {
-  Tensor ring = torch::ones({1, grid(), grid()}, torch::kBool);
-  ring.narrow(1, 1, grid() - 2).narrow(2, 1, grid() - 2).fill_(false);
+  Tensor ring = torch::ones({1, grid().height(), grid().width()}, torch::kBool);
+  inner(inner(ring, 1), 2).fill_(false);
   return ring;
 }
 
 Tensor Poisson::precondition(const Tensor& r) const {
-  const int64_t n = grid() - 2;
-  require<DataError>(r.dim() == 4 && r.size(2) == n && r.size(3) == n,
-                     "[{0}] precondition: expected (B,1,{1},{1}), got {2}", name(), n, shape_string(r));
+  const int64_t h = grid().height() - 2, w = grid().width() - 2;
+  require<DataError>(r.dim() == 4 && r.size(2) == h && r.size(3) == w,
+                     "[{}] precondition: expected (B,1,{},{}), got {}", name(), h, w, shape_string(r));
   return solve_inner(r);
 }
 

@@ -1,14 +1,14 @@
 #pragma once
-// Poisson on the unit square:  Laplace u = a in (0,1)^2,  u = 0 on the wall.
+// Poisson on a rectangle:  Laplace u = a in (0,L_x) x (0,L_y),  u = 0 on the wall;  the unit square by default.
 //
-// Node grid x_i = i h, h = 1/(N-1), both ends stored, so the outer ring of nodes lies on the wall. At the (N-2)^2 inner
-// nodes
-//   r_phys = (u_W + u_E + u_S + u_N - 4 u_P)/h^2 + s u_P - a_P,   c = h^2,   reference term a
+// Node grid x_i = i h_x, h_x = L_x/(H-1), y_j = j h_y, h_y = L_y/(W-1), both ends stored, so the outer ring of nodes
+// lies on the wall. At the (H-2)(W-2) inner nodes
+//   r_phys = (u_W - 2 u_P + u_E)/h_x^2 + (u_S - 2 u_P + u_N)/h_y^2 + s u_P - a_P,   c = h_x h_y,   reference term a
 // with s = 0 here and s = k^2 for Helmholtz, which shares this class; the boundary residual is u on the ring. Second
 // order. The solver is direct (sine transform of the inner nodes): its data satisfy the residual to round-off.
 //
 // Law of a: a Gaussian field with covariance 9 (-Laplace + 9)^-2 (gaussian_field.h). As in the DiffusionPDE generator,
-// the N x N values of the field at the cell centres (i+1/2)/N are stored as the node values of a.
+// the H x W values of the field at the cell centres are stored as the node values of a.
 
 #include "piddm/numerics/fast_poisson.h"
 #include "piddm/numerics/gaussian_field.h"
@@ -22,13 +22,14 @@ class Poisson : public Pde {
 
   /// u (zero on the ring) and a.
   const std::vector<Channel>& channels() const override;
-  GridAxes axes() const override { return {{{"x", AxisKind::nodes}, {"y", AxisKind::nodes}}}; }
+  GridAxes axes() const override;
+  const Lengths& lengths() const { return lengths_; }
   Tensor sample_coefficients(uint64_t seed, int64_t first, int64_t count) const override;
 
   /// Direct: no iterations, a start is not used.
   Tensor solve(const Tensor& coefficients, const Tensor& start = {}, SolveReport* report = nullptr) const override;
 
-  /// interior [B,1,N-2,N-2], boundary [B,4(N-1)] (first row, last row, then the two columns between them).
+  /// interior [B,1,H-2,W-2], boundary [B,2(H+W-2)] (first row, last row, then the two columns between them).
   Residual residual(const Tensor& x) const override;
   double residual_scale() const override;
   Tensor reference_term(const Tensor& x) const override;
@@ -44,18 +45,22 @@ class Poisson : public Pde {
   bool has_preconditioner() const override { return true; }
 
  protected:
-  /// The ring of the field [...,N,N] set to zero.
+  /// The ring of the field [...,H,W] set to zero.
   Tensor without_ring(const Tensor& field) const;
 
   /// Adds s u to the operator. A UsageError where s is too close to an eigenvalue of -Laplace for a unique solution.
   void set_shift(double shift, const std::string& cause);
 
  private:
-  double spacing() const { return 1.0 / static_cast<double>(grid() - 1); }
+  double spacing(size_t axis) const {
+    return lengths_[axis] / static_cast<double>((axis == 0 ? grid().height() : grid().width()) - 1);
+  }
+  Box inner_box() const;
   Tensor apply(const Tensor& u) const;
   Tensor solve_inner(const Tensor& f) const;
 
   double shift_ = 0;
+  Lengths lengths_;
   GaussianField field_;
   FastPoisson solver_;
 };

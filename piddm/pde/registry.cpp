@@ -15,11 +15,11 @@ Registry<PdePtr(const PdeOptions&)>& pde_registry() {
   static Registry<PdePtr(const PdeOptions&)> registry(
       "PDE",
       {
-          {"darcy", "flow through a two-valued medium, -div(a grad u) = 1, u = 0 on the walls of a square",
+          {"darcy", "flow through a two-valued medium, -div(a grad u) = 1, u = 0 on the walls",
            make_registered_pde<Darcy>},
-          {"poisson", "a membrane under a random load, Laplace u = a, u = 0 on the walls of a square",
+          {"poisson", "a membrane under a random load, Laplace u = a, u = 0 on the walls",
            make_registered_pde<Poisson>},
-          {"helmholtz", "standing waves under a random load, Laplace u + k^2 u = a, u = 0 on the walls of a square",
+          {"helmholtz", "standing waves under a random load, Laplace u + k^2 u = a, u = 0 on the walls",
            make_registered_pde<Helmholtz>},
           {"burgers", "steepening waves on a ring, u_t + (u^2/2)_x = nu u_xx, u(x,0) = a(x)",
            make_registered_pde<Burgers>},

@@ -9,6 +9,7 @@ namespace piddm {
 namespace {
 
 constexpr double kDuration = 0.1;
+constexpr double kSlack = 1.001;  // for a look at what a small change of a length would do
 constexpr int64_t kFirstSmoothTime = 6;
 constexpr int kMaxSteps = 100;
 
@@ -43,7 +44,10 @@ double stefan_root(double u_star) {
 Stefan::Stefan(PdeOptions options)
     : ClosedForm(std::move(options),
                  {.name = "u_star", .low = 0.55, .high = 0.7, .valid = {{kSmallestUStar, kLargestUStar}}},
-                 {.name = "x"}, kDuration) {
+                 kDuration) {
+  require<UsageError>(duration() <= kDuration * length_x() * length_x() * kSlack,
+                      "[stefan] duration = {}: at most {} length_x^2 = {}, or the front leaves the domain", duration(),
+                      kDuration, kDuration * length_x() * length_x());
   similarity_ = x() / (2 * torch::sqrt(t()));
   similarity_.select(0, 0).zero_();
   erf_ = torch::erf(similarity_);
@@ -64,7 +68,7 @@ Residual Stefan::equation(const Tensor& u, const Tensor& u_star) const {
   smooth.narrow(3, 0, kFirstSmoothTime - 1).fill_(false);
   const Tensor start = u.select(3, 0).slice(2, 1);
   return {.interior = time_derivative(u) - second_derivative((u - u_star).clamp_min(0)),
-          .boundary = torch::cat({start, u.select(2, 0) - 1, u.select(2, grid() - 1)}, 2).flatten(1),
+          .boundary = torch::cat({start, u.select(2, 0) - 1, u.select(2, -1)}, 2).flatten(1),
           .smooth = smooth};
 }
 

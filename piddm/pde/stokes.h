@@ -1,12 +1,12 @@
 #pragma once
-// Stokes' second problem, flow over an oscillating wall:  u_t = nu u_xx,  nu = omega/(2 k^2),  x in [0,1], t in [0,1],
+// Stokes' second problem, flow over an oscillating wall:  u_t = nu u_xx,  nu = omega/(2 k^2),  x in [0,L], t in [0,T],
 //   u(x,0) = A e^{-kx} cos(kx),   u(0,t) = A cos(omega t),
 // with the solution  u = A e^{-kx} cos(kx - omega t).
 //
-// Nodes x_i = i h, t_n = n h, h = 1/(N-1), ends stored.
-//   r_phys = (u^{n+1}_i - u^{n-1}_i)/2dt - nu (u_{i+1} - 2u_i + u_{i-1})/h^2 at the inner nodes
+// Nodes x_i = i dx, dx = L/(H-1), t_n = n dt, dt = T/(W-1), ends stored; L = T = 1 by default.
+//   r_phys = (u^{n+1}_i - u^{n-1}_i)/2dt - nu (u_{i+1} - 2u_i + u_{i-1})/dx^2 at the inner nodes
 //   c = dt,  reference u_t
-//   boundary = u(x,0) and u(0,t) minus the values above, 2N entries
+//   boundary = u(x,0) and u(0,t) minus the values above, H + W entries
 //
 // Law: omega uniform on (2,8); parameters A = 2, k = 5. (The ECI sampling data with the amplitude and the wave number
 // fixed.)
@@ -35,7 +35,7 @@ class Stokes : public ClosedForm {
 
  private:
   double amplitude_, k_;
-  Tensor cosine_, sine_;  // A e^{-kx} cos(kx) and A e^{-kx} sin(kx), [N,1]
+  Tensor cosine_, sine_;  // A e^{-kx} cos(kx) and A e^{-kx} sin(kx), [H,1]
 };
 
 }  // namespace piddm

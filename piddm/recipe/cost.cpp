@@ -43,8 +43,10 @@ NetworkRates time_network(const Experiment& experiment, Precision precision, tor
   auto& network = *model.network;
   network.to(device);
   network.set_precision(precision);
-  const int64_t batch = calibration_batch(experiment, device), grid = experiment.pde.grid;
-  const auto x = torch::randn({batch, model.pde->num_channels(), grid, grid}, device);
+  const int64_t batch = calibration_batch(experiment, device);
+  auto shape = model.pde->sample_shape();
+  shape.insert(shape.begin(), batch);
+  const auto x = torch::randn(shape, device);
   const auto t = torch::full({1}, 0.5, device);
   NetworkRates rates{};
   rates.forward = median_seconds(device, [&] {

@@ -36,7 +36,8 @@ struct Entry {
   Task task = Task::generate;
   int64_t count = 0;  ///< samples or cases
   bool decode = false;
-  int64_t grid = 0;    ///< generate with a student on another grid than it was trained on, and judge there; 0: its own
+  /// Generate with a student on another grid than it was trained on, and judge there.
+  std::optional<GridSize> grid = {};
   int64_t starts = 1;  ///< tasks: how many times every case is solved, from other random starts: adds mse_variance
   json judged_as = json::object();  ///< parameters of the PDE that judges, where they differ from the experiment's
 };

@@ -173,7 +173,7 @@ const Judge& Workbench::judge_of(const Entry& entry) {
   const auto& experiment = entry.experiment;
   auto as = experiment;  // what the judge believes in
   as.pde.parameters.update(entry.judged_as);
-  if (entry.grid > 0) as.pde.grid = entry.grid;
+  if (entry.grid) as.pde.grid = *entry.grid;
   const auto key = write_fields(as.pde).dump() + write_fields(as.data).dump();
   auto& judge = judges_[key];
   if (judge) return *judge;
@@ -201,7 +201,7 @@ StepResult Workbench::entry_step(const Entry& entry) {
   auto inputs = judge_inputs(entry.experiment);
   inputs.insert(inputs.begin(), trained.step);
   if (entry.model == ModelRole::teacher && entry.teacher_age > 0) settings["teacher_age"] = entry.teacher_age;
-  if (entry.grid > 0) settings["grid"] = entry.grid;
+  if (entry.grid) settings["grid"] = entry.grid->to_json();
   if (entry.starts > 1) settings["starts"] = entry.starts;
   return recipe_.step(
       entry.labels.text(), settings, inputs, [&](const fs::path& folder) { compute(entry, trained, folder); },
@@ -213,7 +213,7 @@ StepResult Workbench::entry_step(const Entry& entry) {
 
 json Workbench::generated(const Entry& entry, const Model& model, TensorMap& kept) {
   const auto seed = entry.experiment.seed;
-  const auto used = entry.grid > 0 ? on_grid(model, entry.grid) : model;
+  const auto used = entry.grid ? on_grid(model, *entry.grid) : model;
   auto samples = make_method(entry.method, Task::generate, used, options_of(entry))->generate(0, entry.count, seed);
   const auto decoding = entry.decode ? decode_samples(samples, *used.pde) : DecodeSummary{};
   json metrics = judge_of(entry).samples(samples, {static_cast<int>(options_.resamples), seed});

@@ -333,9 +333,11 @@ std::vector<Entry> sensitivity_entries(const TableOptions& o, const std::string&
   if (part == "grid")
     for (const int64_t doubled : {1, 2, 4}) {
       auto entry = generation(o, table_experiment(o, "darcy"), "piddm-1");
-      entry.grid = entry.experiment.pde.grid * doubled / 2;
-      if (entry.grid < kCoarsest) continue;
-      out.push_back(with_setting(entry, fmt::format("grid: {}", entry.grid)));
+      const auto& own = entry.experiment.pde.grid;
+      entry.grid = GridSize(own.height() * doubled / 2, own.width() * doubled / 2);
+      if (entry.grid->smaller() < kCoarsest) continue;
+      const auto text = entry.grid->square() ? std::to_string(entry.grid->height()) : entry.grid->text();
+      out.push_back(with_setting(entry, "grid: " + text));
     }
   return out;
 }

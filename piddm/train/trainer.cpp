@@ -53,6 +53,18 @@ struct LoopState {
   }
 };
 
+/// While it lives, the network has its moving average for weights.
+class AverageInPlace {
+ public:
+  explicit AverageInPlace(Adam& adam) : adam_(adam) { adam_.swap_ema(); }
+  ~AverageInPlace() { adam_.swap_ema(); }
+  AverageInPlace(const AverageInPlace&) = delete;
+  AverageInPlace& operator=(const AverageInPlace&) = delete;
+
+ private:
+  Adam& adam_;
+};
+
 class Trainer {
  public:
   Trainer(torch::nn::Module& network, Objective& objective, const TrainOptions& options, RunFolder& run,
@@ -100,8 +112,8 @@ class Trainer {
       } else {
         step_on_host(lr);
       }
-    } catch (const Error& error) {  // a signal may be noticed by a long computation inside the objective
-      if (interrupt_requested() || error.code() == ExitCode::interrupted) stop_for_signal();
+    } catch (const Error& error) {
+      stop_if_signalled(error);
       throw;
     }
     ++step_;
@@ -126,6 +138,9 @@ class Trainer {
       for (; loop_.written < kRecords; ++loop_.written) (this->*records[loop_.written])();
     } catch (const ResourceError&) {
       save();
+      throw;
+    } catch (const Error& error) {
+      stop_if_signalled(error);
       throw;
     }
   }
@@ -207,9 +222,10 @@ class Trainer {
   void validate() {
     if (!due(options_.validate_every)) return;
     read_values();
-    adam_.swap_ema();
-    const auto value = objective_.validate();
-    adam_.swap_ema();
+    const auto value = [&] {
+      const AverageInPlace average(adam_);
+      return objective_.validate();
+    }();
     if (!value) return;
     if (!std::isfinite(*value)) fail("the held-out loss");
     run_.append_metrics({{"step", step_}, {"held_out", *value}});
@@ -235,6 +251,11 @@ class Trainer {
         "step {}: {} is not finite; the last good state is {}/checkpoints/step-{}. A smaller train.adam.lr usually "
         "helps",
         step_, what, run_.path().string(), step_);
+  }
+
+  /// A signal may be noticed by a long computation inside the objective.
+  void stop_if_signalled(const Error& error) {
+    if (interrupt_requested() || error.code() == ExitCode::interrupted) stop_for_signal();
   }
 
   [[noreturn]] void stop_for_signal() {

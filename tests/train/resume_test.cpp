@@ -144,5 +144,28 @@ TEST(Resume, AnInterruptInsideTheLossSavesACheckpoint) {
   EXPECT_EQ(run.checkpoints(2).latest(), std::optional<int64_t>(6));
 }
 
+// Held-out pairs are made when they are first asked for. The moving average is the network's weights meanwhile.
+TEST(Resume, AnInterruptInsideTheHeldOutLossSavesACheckpoint) {
+  const testing::TempDir folder;
+  auto options = testing::toy_options(9);
+  options.validate_every = 6, options.checkpoint_every = 100, options.adam.ema = 0.9;
+  const auto run_to_end = [&](const char* name, bool interrupted) {
+    testing::ToyModule module;
+    testing::ToyObjective objective(module);
+    objective.held_out = [&]() -> double {
+      if (interrupted) throw Interrupted("interrupted while {}", "sampling");
+      return module.first.sum().item<double>();
+    };
+    auto run = RunFolder::exists(folder / name) ? RunFolder::open(folder / name)
+                                                : RunFolder::create(folder / name, json::object());
+    train(module, objective, options, run, "toy");
+    return std::pair(module.first.detach().clone(), RunFolder::read_metrics(folder / name).size());
+  };
+  EXPECT_ERROR(run_to_end("run", true), ExitCode::interrupted, "interrupted at step 6");
+  const auto resumed = run_to_end("run", false), unbroken = run_to_end("other", false);
+  EXPECT_TRUE(torch::equal(resumed.first, unbroken.first));
+  EXPECT_EQ(resumed.second, unbroken.second);
+}
+
 }  // namespace
 }  // namespace piddm

@@ -170,11 +170,9 @@ json source_of(const ImportOptions& o, const std::vector<fs::path>& files, const
 
 /// Brings the channels into the PDE's order; a DataError where the data are none of its samples.
 void fit_to_pde(Dataset& dataset, const std::string& name, const json& parameters) {
-  const auto h = dataset.fields.size(2), w = dataset.fields.size(3);
-  require<DataError>(h == w, "[{}] expected a square grid, got {}x{}", name, h, w);
   PdeOptions options;
   options.name = name;
-  options.grid = h;
+  options.grid = dataset.grid();
   options.parameters = parameters;
   const auto pde = make_pde(options);
   std::vector<int64_t> order;

@@ -55,8 +55,8 @@ Tensor ClassicalMethod::elliptic(const Poisson& pde, const Batch& batch) const {
   const double sigma_a = options_.accuracy * model_.normalizer.scale(1);
   const auto data = law.with_stencils(data_of(batch.known), batch.known.exact, 1 / (sigma_a * sigma_a));
   if (options_.estimate == Estimate::mean) return law.posterior(data);
-  const int64_t n = pde.grid();
-  const auto xi = normal(batch.seed, Stream::tasks, batch.first, batch.count, {3, n, n}, torch::kFloat64)
+  const auto xi = normal(batch.seed, Stream::tasks, batch.first, batch.count,
+                         {3, pde.grid().height(), pde.grid().width()}, torch::kFloat64)
                       .to(batch.known.mask.device());
   return law.posterior(data, {.eta = xi.narrow(1, 0, 2), .xi = xi.narrow(1, 2, 1)});
 }

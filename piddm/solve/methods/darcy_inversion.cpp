@@ -24,11 +24,6 @@ constexpr CgOptions kSolve{.tolerance = 1e-9, .acceptable = 1e-5};
 
 Tensor square_length(const Tensor& x) { return x.square().sum({1, 2, 3}, true); }
 
-/// A(a) v = f.
-Tensor solve_flow(const Tensor& a, const Tensor& f) {
-  return a.is_cpu() ? solve_diffusion(a, f, {}, kSolve).x : DarcyOperator(a).solve(f, {}, kSolve).x;
-}
-
 /// Precisions no larger than those of these sigmas.
 Tensor capped(const Tensor& precision, double sigma_u, double sigma_a) {
   const auto cap = [&](int64_t channel, double sigma) {
@@ -40,10 +35,15 @@ Tensor capped(const Tensor& precision, double sigma_u, double sigma_a) {
 }  // namespace
 
 DarcyInversion::DarcyInversion(const Darcy& pde, double std_u) : pde_(pde), std_u_(std_u) {
-  const GaussianField law(pde.grid());
+  const GaussianField law({pde.grid(), pde.lengths()});
   std::tie(low_, high_) = *pde.channels()[1].two_valued;
   std_g_ = std::sqrt(law.pointwise_variance_mean());
-  amplitude_ = law.amplitude() * static_cast<double>(pde.grid());
+  amplitude_ = law.amplitude() * std::sqrt(static_cast<double>(pde.grid().points()));
+}
+
+Tensor DarcyInversion::solve_flow(const Tensor& a, const Tensor& f) const {
+  return a.is_cpu() ? solve_diffusion(a, f, {}, kSolve, pde_.lengths()).x
+                    : DarcyOperator(a, pde_.lengths()).solve(f, {}, kSolve).x;
 }
 
 Tensor DarcyInversion::coefficient(const Tensor& xi, double width, Tensor* slope) const {
@@ -57,7 +57,7 @@ Tensor DarcyInversion::pull_back(const State& at, const Tensor& fields) const {
   const Tensor lambda = solve_flow(at.a, fields.narrow(1, 0, 1));
   const torch::AutoGradMode with_grad(true);
   const Tensor a = at.a.detach().clone().requires_grad_();
-  const Tensor product = (DarcyOperator(a).apply(at.u) * lambda).sum();
+  const Tensor product = (DarcyOperator(a, pde_.lengths()).apply(at.u) * lambda).sum();
   const Tensor by_a = fields.narrow(1, 1, 1) - torch::autograd::grad({product}, {a})[0];
   return cosine_transform(at.slope * by_a).detach() * amplitude_.to(by_a.device());
 }
@@ -78,7 +78,7 @@ DarcyInversion::State DarcyInversion::evaluate(const Tensor& xi, const NoisyValu
 Tensor DarcyInversion::hessian(const State& at, const Tensor& precision, const Tensor& direction) const {
   const torch::NoGradGuard no_grad;
   const Tensor da = at.slope * inverse_cosine_transform(direction * amplitude_.to(direction.device()));
-  const Tensor du = -solve_flow(at.a, DarcyOperator(da).apply(at.u));
+  const Tensor du = -solve_flow(at.a, DarcyOperator(da, pde_.lengths()).apply(at.u));
   return direction + pull_back(at, precision * torch::cat({du, da}, 1));
 }
 

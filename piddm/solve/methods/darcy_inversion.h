@@ -23,11 +23,11 @@ class DarcyInversion {
   /// `std_u`: standard deviation of u in the data.
   DarcyInversion(const Darcy& pde, double std_u);
 
-  /// x = (u, a), [B,2,N,N] float64, from values and precisions 1/sigma^2 (0: unknown), [B,2,N,N] float64; u satisfies
+  /// x = (u, a), [B,2,H,W] float64, from values and precisions 1/sigma^2 (0: unknown), [B,2,H,W] float64; u satisfies
   /// the discrete equation.
   Tensor solve(const NoisyValues& data) const;
 
-  /// The objective [B,1,1,1] of xi [B,1,N,N] at a smoothing width w, and its gradient; for tests.
+  /// The objective [B,1,1,1] of xi [B,1,H,W] at a smoothing width w, and its gradient; for tests.
   struct State {
     Tensor xi, slope, a, u, value, gradient;
   };
@@ -37,6 +37,8 @@ class DarcyInversion {
   Tensor hessian(const State& at, const Tensor& precision, const Tensor& direction) const;
 
  private:
+  /// v of A(a) v = f.
+  Tensor solve_flow(const Tensor& a, const Tensor& f) const;
   Tensor coefficient(const Tensor& xi, double width, Tensor* slope) const;
   Tensor pull_back(const State& at, const Tensor& fields) const;
   State stage(State state, const NoisyValues& data, double width) const;

@@ -54,7 +54,7 @@ Tensor DflowMethod::sample(const Batch& batch) {
 }
 
 int64_t DflowMethod::extra_bytes() const {
-  const int64_t state = 4 * model_.pde->num_channels() * model_.pde->grid() * model_.pde->grid();
+  const int64_t state = 4 * model_.pde->num_channels() * model_.pde->grid().points();
   const int64_t segment = options_.segment == 0 ? options_.steps : options_.segment;
   return options_.steps / segment * state + (segment - 1) * model_.bytes_per_sample(true);
 }

@@ -1,5 +1,7 @@
 #include "piddm/solve/methods/elliptic_law.h"
 
+#include <algorithm>
+#include <cmath>
 #include <numbers>
 
 #include "piddm/numerics/sine_transform.h"
@@ -18,11 +20,15 @@ Tensor channel_mean(const Tensor& precision, int64_t channel) {
 }  // namespace
 
 EllipticLaw::EllipticLaw(const Poisson& pde) : pde_(pde) {
-  const int64_t n = pde.grid();
-  amplitude_ = GaussianField(n).amplitude() * static_cast<double>(n);
-  const Tensor k2 = torch::arange(n, torch::kFloat64).mul(std::numbers::pi).square();
-  decay_ = (k2.unsqueeze(1) + k2).clamp_min(std::numbers::pi * std::numbers::pi).pow(-2);
-  inside_ = torch::ones({n, n}, torch::kFloat64);
+  const auto n = pde.grid();
+  amplitude_ = GaussianField({n, pde.lengths()}).amplitude() * std::sqrt(static_cast<double>(n.points()));
+  const auto squares = [](int64_t points, double length) {
+    return torch::arange(points, torch::kFloat64).mul(std::numbers::pi).div(length).square();
+  };
+  const Tensor k2 = squares(n.height(), pde.lengths()[0]), l2 = squares(n.width(), pde.lengths()[1]);
+  const double least = std::min(k2[1].item<double>(), l2[1].item<double>());
+  decay_ = (k2.unsqueeze(1) + l2).clamp_min(least).pow(-2);
+  inside_ = torch::ones({n.height(), n.width()}, torch::kFloat64);
   if (dynamic_cast<const Helmholtz*>(&pde)) inside_ = pde.given_boundary()[0].logical_not().to(torch::kFloat64);
 }
 

@@ -2,7 +2,7 @@
 // The law of Poisson and Helmholtz data as a linear map of white noise: with the modes xi ~ N(0,I) of the Gaussian
 // field g (gaussian_field.h),
 //
-//   x = (u, a) = F xi,   g = C^T (n s xi),   a = g (Helmholtz: its outer ring 0),   u = S a,  S the PDE's direct
+//   x = (u, a) = F xi,   g = C^T (sqrt(HW) s xi),   a = g (Helmholtz: its outer ring 0),   u = S a,  S the PDE's direct
 //                        solver, symmetric
 //
 // so conditioning on any noisy entries of u and a is exact linear algebra (gaussian_conditioning.h), and every
@@ -21,7 +21,7 @@ class EllipticLaw {
   Tensor apply(const Tensor& xi) const;
   Tensor transposed(const Tensor& x) const;
 
-  /// Mean of x given the data, or with `noise` a draw: [B,2,N,N] float64.
+  /// Mean of x given the data, or with `noise` a draw: [B,2,H,W] float64.
   Tensor posterior(const NoisyValues& data, const PosteriorNoise& noise = {}) const;
 
   /// Adds what the equation says without a law: where all five values of u in a stencil are known with the precision
@@ -32,9 +32,9 @@ class EllipticLaw {
   Tensor preconditioned(const Tensor& xi, const Tensor& precision) const;
 
   const Poisson& pde_;
-  Tensor amplitude_;  // n s, [N,N]
-  Tensor decay_;      // 1/(pi^2 (k^2 + l^2))^2, about the square of S in the modes of g, [N,N]
-  Tensor inside_;     // 0 on the ring if the PDE's law has a = 0 there, else 1, [N,N]
+  Tensor amplitude_;  // sqrt(HW) s, [H,W]
+  Tensor decay_;      // 1/(pi^2 (k^2/L_x^2 + l^2/L_y^2))^2, about the square of S in the modes of g, [H,W]
+  Tensor inside_;     // 0 on the ring if the PDE's law has a = 0 there, else 1, [H,W]
 };
 
 }  // namespace piddm

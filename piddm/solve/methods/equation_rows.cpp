@@ -53,7 +53,7 @@ Tensor residual_norm(const Model& model, const Tensor& z, double boundary) {
 EquationRows::EquationRows(PdePtr pde, Normalizer normalizer)
     : pde_(std::move(pde)), normalizer_(std::move(normalizer)) {
   const torch::NoGradGuard no_grad;
-  const auto r = pde_->residual(torch::ones({1, pde_->num_channels(), pde_->grid(), pde_->grid()}, torch::kFloat64));
+  const auto r = pde_->residual(torch::ones(pde_->sample_shape(), torch::kFloat64).unsqueeze(0));
   height_ = r.interior.size(2);
   width_ = r.interior.size(3);
 }

@@ -34,7 +34,7 @@ class EquationRows {
   Tensor boundary(const Tensor& rows) const;
 
   /// Bytes that h and its derivatives take for one sample in float64: about forty fields of each channel.
-  int64_t bytes_per_sample() const { return 8 * 40 * pde_->num_channels() * pde_->grid() * pde_->grid(); }
+  int64_t bytes_per_sample() const { return 8 * 40 * pde_->num_channels() * pde_->grid().points(); }
 
   /// (J J^T)^-1 h for a J whose only free channel is u: applied to the interior part of [B,1,1,M].
   Tensor solve_normal(const Tensor& rows) const;

@@ -18,9 +18,9 @@ TensorMap arrays_of(const std::filesystem::path& file, const Pde& pde) {
 }
 
 int64_t samples_in(const Tensor& array, const std::string& name, const Pde& pde, const std::string& file) {
-  require<DataError>(array.dim() == 3 && array.size(1) == pde.grid() && array.size(2) == pde.grid(),
-                     "{}: '{}' has shape {}, expected (N,{},{})", file, name, shape_string(array), pde.grid(),
-                     pde.grid());
+  const int64_t h = pde.grid().height(), w = pde.grid().width();
+  require<DataError>(array.dim() == 3 && array.size(1) == h && array.size(2) == w,
+                     "{}: '{}' has shape {}, expected (N,{},{})", file, name, shape_string(array), h, w);
   return array.size(0);
 }
 
@@ -44,11 +44,11 @@ Tensor checked_channel(const Tensor& array, const std::string& name, const std::
 
 /// Every channel's array, NaN where it has none: [N,C,H,W].
 Tensor fields_of(const TensorMap& arrays, const Pde& pde, const std::string& file) {
-  const int64_t samples = samples_in(arrays, pde, file), n = pde.grid();
+  const int64_t samples = samples_in(arrays, pde, file), h = pde.grid().height(), w = pde.grid().width();
   std::vector<Tensor> fields;
   for (const auto& channel : pde.channels()) {
     const auto found = arrays.find(channel.name);
-    fields.push_back(found == arrays.end() ? torch::full({samples, n, n}, NAN)
+    fields.push_back(found == arrays.end() ? torch::full({samples, h, w}, NAN)
                                            : checked_channel(found->second, channel.name, file));
   }
   return torch::stack(fields, 1);

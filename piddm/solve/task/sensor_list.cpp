@@ -48,14 +48,16 @@ class SensorGrid {
 
   Observation observation(const std::string& file) const {
     require<DataError>(!readings_.empty(), "{}: no values in it", file);
-    const int64_t samples = std::get<0>(readings_.rbegin()->first) + 1, n = pde_.grid();
+    const int64_t samples = std::get<0>(readings_.rbegin()->first) + 1;
     int64_t complete = 0;  // before memory is taken for samples that are not there
     for (const auto& [place, r] : readings_) {
       require<DataError>(std::get<0>(place) <= complete, "{}: sample {} has no value", file, complete);
       complete = std::get<0>(place) + 1;
     }
-    require_memory(file + ": samples", samples, 3 * 4 * pde_.num_channels() * n * n, torch::kCPU);
-    Observation out{torch::zeros({samples, pde_.num_channels(), n, n}), {}, {}};
+    require_memory(file + ": samples", samples, 3 * 4 * pde_.num_channels() * pde_.grid().points(), torch::kCPU);
+    auto shape = pde_.sample_shape();
+    shape.insert(shape.begin(), samples);
+    Observation out{torch::zeros(shape), {}, {}};
     out.mask = torch::zeros_like(out.values);
     out.sigma = torch::zeros_like(out.values);
     for (const auto& [place, r] : readings_) {
@@ -75,17 +77,18 @@ class SensorGrid {
  private:
   int64_t entry(const SensorReading& r, const std::optional<double>& place, char axis) const {
     require<DataError>(place.has_value(), "{}: the place is missing", r.origin);
+    const int64_t points = axis == 'h' ? pde_.grid().height() : pde_.grid().width();
     if (axes_) {
       const auto& along = (*axes_)[axis == 'h' ? 0 : 1];
-      const auto found = along.nearest(*place, pde_.grid());
+      const auto found = along.nearest(*place, points);
       require<DataError>(found.has_value(), "{}: {} = {} is outside the grid, 0 to {}", r.origin, along.name, *place,
                          along.length);
       return *found;
     }
     const char* name = axis == 'h' ? "i" : "j";
-    require<DataError>(*place >= 0 && *place < static_cast<double>(pde_.grid()) && *place == std::floor(*place),
+    require<DataError>(*place >= 0 && *place < static_cast<double>(points) && *place == std::floor(*place),
                        "{}: {} = {} is outside the grid, whole numbers from 0 to {}", r.origin, name, *place,
-                       pde_.grid() - 1);
+                       points - 1);
     return static_cast<int64_t>(*place);
   }
 

@@ -29,8 +29,8 @@ Tensor random_entries(Task task, const Tensor& truth, uint64_t seed, const Obser
 void check_options(const ObserveOptions& options, const Pde& pde) {
   require<UsageError>(options.share > 0 && options.share < 1, "the observed share must be between 0 and 1, got {}",
                       options.share);
-  require<UsageError>(options.points >= 0 && options.points <= pde.grid() * pde.grid(),
-                      "observed points must be between 0 and {}, got {}", pde.grid() * pde.grid(), options.points);
+  require<UsageError>(options.points >= 0 && options.points <= pde.grid().points(),
+                      "observed points must be between 0 and {}, got {}", pde.grid().points(), options.points);
   const auto known = pde.channel_names();
   for (const auto& name : options.channels)
     require<UsageError>(std::find(known.begin(), known.end(), name) != known.end(), "[{}] {}", pde.name(),
