@@ -18,7 +18,7 @@ int main() {
   const auto pde = piddm::make_pde({.name = "darcy", .grid = 32});
   auto x = pde->sample(/*seed=*/1, /*first=*/0, /*count=*/4);
 
-  const auto ramp = torch::linspace(0, 6.28, pde->grid(), torch::kFloat64);
+  const auto ramp = torch::linspace(0, 6.28, pde->grid().width(), torch::kFloat64);
   auto u = x.narrow(1, 0, pde->num_solution_channels());
   u.mul_(1 + 0.01 * ramp.sin());
 

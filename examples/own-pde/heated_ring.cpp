@@ -19,12 +19,13 @@ HeatedRing::HeatedRing(PdeOptions options)
     : Pde(std::move(options)),
       nu_(parameter("nu", 0.02, 1e-4, 1, "diffusivity")),
       k_(parameter("k", 1, 0.01, 100, "rate of heat loss")),
-      dx_(axes()[0].spacing(grid())),
-      dt_(axes()[1].spacing(grid())),
-      law_(grid(), {.scale = 49, .tau = 7, .gamma = 2.5}),
+      dx_(axes()[0].spacing(grid().height())),
+      dt_(axes()[1].spacing(grid().width())),
+      law_(grid().height(), {.scale = 49, .tau = 7, .gamma = 2.5}),
       start_(slice_constraint(0, Axis::w, 0, torch::zeros({}, torch::kFloat64))) {
-  const auto n = torch::arange(grid(), torch::kFloat64), m = torch::arange(grid() / 2 + 1, torch::kFloat64);
-  const auto wave = 2 / dx_ * torch::sin(m * (std::numbers::pi / static_cast<double>(grid())));
+  const auto n = torch::arange(grid().width(), torch::kFloat64);
+  const auto m = torch::arange(grid().height() / 2 + 1, torch::kFloat64);
+  const auto wave = 2 / dx_ * torch::sin(m * (std::numbers::pi / static_cast<double>(grid().height())));
   const auto l = (k_ + nu_ * wave.square()).unsqueeze(1);
   response_ = (1 - torch::pow((1 - l * (dt_ / 2)) / (1 + l * (dt_ / 2)), n)) / l;
 }
@@ -40,14 +41,14 @@ GridAxes HeatedRing::axes() const {
 }
 
 Tensor HeatedRing::sample_coefficients(uint64_t seed, int64_t first, int64_t count) const {
-  return law_.sample(seed, first, count).view({count, 1, grid(), 1}).repeat({1, 1, 1, grid()});
+  return law_.sample(seed, first, count).view({count, 1, grid().height(), 1}).repeat({1, 1, 1, grid().width()});
 }
 
 Tensor HeatedRing::solve(const Tensor& coefficients, const Tensor&, SolveReport* report) const {
   if (report) *report = {};
   const auto q = mean_over_time(checked_coefficients(coefficients));
   return map_samples(q, kDeviceBlock, [&](const Tensor& part) {
-    return torch::fft::irfft(torch::fft::rfft(part, {}, 2) * response_.to(part.device()), grid(), 2);
+    return torch::fft::irfft(torch::fft::rfft(part, {}, 2) * response_.to(part.device()), grid().height(), 2);
   });
 }
 
@@ -77,5 +78,5 @@ Tensor HeatedRing::given_boundary() const {
 
 Admissible HeatedRing::admissible(const Tensor& coefficients) const {
   const auto q = mean_over_time(checked_coefficients(coefficients));
-  return {.coefficients = q.repeat({1, 1, 1, grid()}), .clamped = torch::zeros({q.size(0)}, torch::kLong)};
+  return {.coefficients = q.repeat({1, 1, 1, grid().width()}), .clamped = torch::zeros({q.size(0)}, torch::kLong)};
 }

@@ -35,7 +35,7 @@ int run(const std::filesystem::path& config, const std::filesystem::path& out) {
   std::filesystem::create_directories(out);
   save_dataset(out / "data.npz", data);
   const auto report = check_dataset(data, *pde);
-  fmt::print("data: {} samples on {} x {} points\n\n{}\n", data.size(), pde->grid(), pde->grid(), report.text());
+  fmt::print("data: {} samples on {} points\n\n{}\n", data.size(), pde->grid().text(), report.text());
   if (!report.pass()) return 1;
 
   const auto teacher = train_teacher(experiment, data, out / "teacher", torch::kCPU, false);

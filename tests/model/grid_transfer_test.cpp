@@ -63,7 +63,7 @@ TEST(OnGrid, StudentCarriesTheLatentOver) {
 TEST(OnGrid, ThereAndBackIsTheSameModel) {
   const auto model = testing::tiny_student();
   const auto back = on_grid(on_grid(model, 32), testing::kTinyGrid);
-  EXPECT_EQ(back.latent_grid, 0);
+  EXPECT_FALSE(back.latent_grid.has_value());
   EXPECT_EQ(back.pde->grid(), testing::kTinyGrid);
   EXPECT_EQ(on_grid(on_grid(model, 32), 64).latent_grid, testing::kTinyGrid);
 }

@@ -32,7 +32,7 @@ TEST(PeriodicLine, IsTheSumOfItsModes) {
   }
 }
 
-TEST(PeriodicSquare, IsTheSumOfItsModesByShells) {
+TEST(PeriodicPlane, IsTheSumOfItsModesByShells) {
   for (const int64_t n : {6, 7}) {
     const int64_t last = (n - 1) / 2, offset = 4;
     const Tensor xi = normal(5, Stream::coefficients, 3, 1, {offset + 4 * last * (last + 1)}, torch::kFloat64)[0];
@@ -50,13 +50,13 @@ TEST(PeriodicSquare, IsTheSumOfItsModesByShells) {
       for (int64_t k = -m; k <= m; ++k) add(k, m);
     }
     EXPECT_EQ(position, xi.size(0));
-    EXPECT_LT(relative_error(PeriodicSquare(n, kSquare, offset).sample(5, 3, 1)[0], expected), 1e-13) << n;
+    EXPECT_LT(relative_error(PeriodicPlane(n, kSquare, offset).sample(5, 3, 1)[0], expected), 1e-13) << n;
   }
 }
 
 TEST(PeriodicField, ExactDeviationsOfThePublishedLaws) {
   EXPECT_NEAR(std::sqrt(PeriodicLine(128, kLine).pointwise_variance_mean()), 0.2741, 5e-5);
-  EXPECT_NEAR(std::sqrt(PeriodicSquare(128, kSquare).pointwise_variance_mean()), 0.2620, 5e-5);
+  EXPECT_NEAR(std::sqrt(PeriodicPlane(128, kSquare).pointwise_variance_mean()), 0.2620, 5e-5);
 }
 
 TEST(PeriodicField, SampleVarianceMatchesTheSumOfModes) {
@@ -68,13 +68,13 @@ TEST(PeriodicField, SampleVarianceMatchesTheSumOfModes) {
   for (const int64_t n : {32, 33}) {
     const PeriodicLine line(n, kLine);
     compare(line.sample(1, 0, 4000).square().mean(1), line.pointwise_variance_mean());
-    const PeriodicSquare square(n, kSquare);
+    const PeriodicPlane square(n, kSquare);
     compare(square.sample(1, 0, 1000).square().mean({1, 2}), square.pointwise_variance_mean());
   }
 }
 
-TEST(PeriodicSquare, EveryModeHasItsVariance) {
-  const Tensor modes = torch::fft::fft2(PeriodicSquare(9, kSquare).sample(2, 0, 4000), {}, {-2, -1}, "forward");
+TEST(PeriodicPlane, EveryModeHasItsVariance) {
+  const Tensor modes = torch::fft::fft2(PeriodicPlane(9, kSquare).sample(2, 0, 4000), {}, {-2, -1}, "forward");
   Tensor ratio = modes.abs().square().mean(0);
   EXPECT_LT(ratio[0][0].item<double>(), 1e-28);  // zero mean, sample by sample
   for (int64_t k = 0; k < 9; ++k)
@@ -92,14 +92,14 @@ TEST(PeriodicField, SameFunctionOnEveryGrid) {
   EXPECT_LT(relative_error(torch::view_as_real(fine.narrow(1, 0, 5)), torch::view_as_real(coarse.narrow(1, 0, 5))),
             1e-13);
   const auto modes = [](int64_t n) {
-    const Tensor all = torch::fft::fft2(PeriodicSquare(n, kSquare).sample(3, 5, 2), {}, {-2, -1}, "forward");
+    const Tensor all = torch::fft::fft2(PeriodicPlane(n, kSquare).sample(3, 5, 2), {}, {-2, -1}, "forward");
     return torch::view_as_real(all.roll({4, 4}, {1, 2}).narrow(1, 0, 9).narrow(2, 0, 9));  // |k|, |l| <= 4
   };
   EXPECT_LT(relative_error(modes(24), modes(10)), 1e-13);
 }
 
 TEST(PeriodicField, SameBitsForAnyBatchSplit) {
-  const PeriodicSquare square(16, kSquare);
+  const PeriodicPlane square(16, kSquare);
   const PeriodicLine line(16, kLine);
   const Tensor all = square.sample(7, 10, 8), lines = line.sample(7, 10, 8);
   for (const int64_t split : {1, 3})
@@ -112,7 +112,7 @@ TEST(PeriodicField, SameBitsForAnyBatchSplit) {
 
 TEST(PeriodicField, RefusesNonsense) {
   EXPECT_ERROR(PeriodicLine(8, {.tau = 0}), ExitCode::usage, "tau = 0");
-  EXPECT_ERROR(PeriodicSquare(2, kSquare), ExitCode::usage, "n = 2");
+  EXPECT_ERROR(PeriodicPlane(2, kSquare), ExitCode::usage, "n = 2");
 }
 
 }  // namespace

@@ -12,14 +12,16 @@
 
 namespace piddm::testing {
 
-inline PdePtr pde(const std::string& name, int64_t grid, const json& parameters = json::object()) {
+inline PdePtr pde(const std::string& name, const GridSize& grid, const json& parameters = json::object()) {
   return make_pde({.name = name, .grid = grid, .parameters = parameters});
 }
 
-/// A coefficient channel [1,1,N,N] of this value.
-inline Tensor constant(double value, int64_t grid) { return torch::full({1, 1, grid, grid}, value, torch::kFloat64); }
+/// A coefficient channel [1,1,H,W] of this value.
+inline Tensor constant(double value, const GridSize& grid) {
+  return torch::full({1, 1, grid.height(), grid.width()}, value, torch::kFloat64);
+}
 
-/// The exact sample (u, s), [1,2,N,N].
+/// The exact sample (u, s), [1,2,H,W].
 inline Tensor exact_sample(const Pde& pde, double scalar) {
   const Tensor s = constant(scalar, pde.grid());
   return torch::cat({pde.solve(s), s}, 1);

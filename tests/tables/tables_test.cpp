@@ -29,7 +29,7 @@ TEST(Tables, EveryOneHasEntriesAtEveryScale) {
         EXPECT_NO_THROW(method_card(entry.method)) << where;
         auto judged = entry.experiment.pde;
         judged.parameters.update(entry.judged_as);
-        if (entry.grid > 0) judged.grid = entry.grid;
+        if (entry.grid) judged.grid = *entry.grid;
         EXPECT_NO_THROW(make_pde(judged)) << where;
         EXPECT_GT(entry.count, 0) << where;
         EXPECT_LE(entry.count, options.judge.held_out) << where;
