@@ -4,7 +4,8 @@
 //
 //   L = match + lambda ||R(d(e))||^2 + boundary ||B(d(e))||^2 + error ||E(d(e))||^2     means over entries
 //
-// R in the unit of the PDE, B (boundary and initial conditions) and E in standard deviations of the solution.
+// R in the unit of the PDE, the mean over its equations, B (boundary and initial conditions) and E in standard deviations
+// of the solution.
 // `match` is the business of the objective: regression.h, dmd.h, consistency.h. lambda = boundary = error = 0 is
 // distillation without physics. E = L^-1 r is the error of u that the residual stands for, by the PDE's fast solver
 // (pde/physics_loss.h). R is ruled by the finest scales, so a student can have little of it and still be off the

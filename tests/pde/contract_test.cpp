@@ -1,6 +1,7 @@
-// What every PDE of the registry must do, whatever its equation; on the GPU too where there is one.
+// What every PDE must do, whatever its equations; on the GPU too where there is one.
 
 #include "piddm/pde/physics_loss.h"
+#include "tests/flux_darcy.h"
 #include "tests/testing.h"
 
 namespace piddm {
@@ -13,7 +14,7 @@ constexpr int64_t kGrid = 16, kFineGrid = 64;  // the finer one where the error 
 
 class Contract : public ::testing::TestWithParam<std::string> {
  protected:
-  static PdePtr pde(int64_t grid = kGrid) { return make_pde({.name = GetParam(), .grid = grid}); }
+  static PdePtr pde(int64_t grid = kGrid) { return testing::any_pde(GetParam(), grid); }
 
   /// A true sample with smooth errors of 5 % of each channel's size, so that no term of the residual vanishes.
   static Tensor disturbed(const Pde& p, int64_t count) {
@@ -36,10 +37,11 @@ TEST_P(Contract, PartsOfTheResidualFitTogether) {
   const auto p = pde(kFineGrid);
   const auto x = disturbed(*p, 3);
   const auto r = p->residual(x);
-  EXPECT_EQ(r.interior.dim(), 4);
-  EXPECT_EQ(r.interior.sizes(), p->reference_term(x).sizes());
-  if (r.smooth.defined()) {
-    EXPECT_EQ(r.smooth.sizes(), r.interior.sizes());
+  ASSERT_EQ(r.fields.size(), p->equations().size());
+  for (const auto& field : r.fields) {
+    EXPECT_EQ(field.interior.dim(), 4);
+    EXPECT_EQ(field.interior.sizes(), field.reference.sizes());
+    EXPECT_TRUE(!field.smooth.defined() || field.smooth.sizes() == field.interior.sizes());
   }
   const auto loss = physics_loss(*p, x);
   EXPECT_TRUE(torch::equal(loss.pde_error, p->pde_error(x)));
@@ -56,7 +58,9 @@ TEST_P(Contract, TheResidualIsDifferentiableInEveryChannel) {
       auto parts = x.unbind(1);
       parts[static_cast<size_t>(c)] = field;
       const auto r = p->residual(torch::stack(parts, 1));
-      auto total = (r.interior * p->residual_scale()).square().sum();
+      auto total = torch::zeros({}, torch::kFloat64);
+      for (size_t i = 0; i < r.fields.size(); ++i)
+        total = total + (r.fields[i].interior * p->equations()[i].scale).square().sum();
       return r.boundary.defined() ? total + r.boundary.square().sum() : total;
     };
     EXPECT_LT(testing::gradient_error(loss, x.select(1, c).clone(), 8), 2e-5) << p->channels()[c].name;
@@ -107,7 +111,7 @@ TEST_P(Contract, AChangedParameterChangesTheResidualOfItsOwnDataOnly) {
     const auto other = with_parameter(*p, parameter.name, 1.2 * parameter.value.get<double>());
     const auto norm = [](const Pde& q, const Tensor& y) {
       const auto r = q.residual(y);
-      const double inside = r.interior.square().mean().item<double>();
+      const double inside = r.fields[0].interior.square().mean().item<double>();
       return r.boundary.defined() ? inside + r.boundary.square().mean().item<double>() : inside;
     };
     EXPECT_NE(norm(*other, x), norm(*p, x)) << parameter.name;
@@ -118,7 +122,8 @@ TEST_P(Contract, AChangedParameterChangesTheResidualOfItsOwnDataOnly) {
 TEST_P(Contract, Float32AgreesWithFloat64) {
   const auto p = pde(32);
   const auto x = disturbed(*p, 2);
-  EXPECT_LT(relative_error(p->residual(x.to(torch::kFloat32)).interior, p->residual(x).interior), 1e-3);
+  EXPECT_LT(relative_error(p->residual(x.to(torch::kFloat32)).fields[0].interior, p->residual(x).fields[0].interior),
+            1e-3);
 }
 
 TEST_P(Contract, TheGpuAgreesWithTheCpu) {
@@ -126,8 +131,8 @@ TEST_P(Contract, TheGpuAgreesWithTheCpu) {
   const auto p = pde(32);
   const auto x = disturbed(*p, 4), on_gpu = x.to(torch::kCUDA);
   const auto here = p->residual(x), there = p->residual(on_gpu);
-  ASSERT_TRUE(there.interior.is_cuda());
-  EXPECT_LT(relative_error(there.interior.cpu(), here.interior), 1e-10);
+  ASSERT_TRUE(there.fields[0].interior.is_cuda());
+  EXPECT_LT(relative_error(there.fields[0].interior.cpu(), here.fields[0].interior), 1e-10);
   if (here.boundary.defined()) {
     EXPECT_LT(relative_error(there.boundary.cpu(), here.boundary), 1e-10);
   }
@@ -137,14 +142,15 @@ TEST_P(Contract, TheGpuAgreesWithTheCpu) {
   };
   EXPECT_LT(relative_error(gradient(on_gpu), gradient(x)), 1e-9);
   const auto float_x = x.to(torch::kFloat32);
-  EXPECT_LT(relative_error(p->residual(float_x.to(torch::kCUDA)).interior.cpu(), here.interior), 1e-3);
+  EXPECT_LT(relative_error(p->residual(float_x.to(torch::kCUDA)).fields[0].interior.cpu(), here.fields[0].interior),
+            1e-3);
   const auto solved = p->sample(kSeed, 0, 4, nullptr, torch::kCUDA);
   ASSERT_TRUE(solved.is_cuda());
   EXPECT_LT(relative_error(solved.cpu(), p->sample(kSeed, 0, 4)), 1e-6);
   EXPECT_LT(relative_error(p->constrain(on_gpu).cpu(), p->constrain(x)), 1e-12);
   EXPECT_LT(relative_error(p->decode(on_gpu).x.cpu(), p->decode(x).x), 1e-6);
   if (p->has_preconditioner()) {
-    EXPECT_LT(relative_error(p->precondition(there.interior).cpu(), p->precondition(here.interior)), 1e-9);
+    EXPECT_LT(relative_error(p->precondition(there).cpu(), p->precondition(here)), 1e-9);
   }
 }
 
@@ -173,7 +179,7 @@ TEST_P(Contract, ChannelsAreZeroWhereTheySay) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Every, Contract, ::testing::ValuesIn(pde_registry().names()), [](const auto& test) {
+INSTANTIATE_TEST_SUITE_P(Every, Contract, ::testing::ValuesIn(testing::every_pde()), [](const auto& test) {
   auto name = test.param;
   std::replace(name.begin(), name.end(), '-', '_');
   return name;

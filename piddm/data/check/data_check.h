@@ -24,7 +24,8 @@ struct CheckOptions {
 ///   coefficients of the seed      0 samples that are not what the declared (seed, first) draws
 ///   law                           |z| <= 5 of per-sample mean and mean square of each coefficient against fresh draws;
 ///                                 no limit below 16 samples or where the file declares no law
-///   pde_error, rel_residual, boundary error   of all samples; 2 times (as RMS) the floor of the re-solved ones
+///   pde_error, rel_residual, boundary error   of all samples; 2 times (as RMS) the floor of the re-solved ones; of
+///                                             several equations also each one's
 ///   worst sample's residual, boundary error, hard constraint   2 times (as RMS) those of u*(a)
 ///   worst sample's distance to u*(a)          `tolerance`; at one point 10 times that (u*(a): the solution for the
 ///                                             sample's own coefficients)
