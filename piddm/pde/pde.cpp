@@ -122,6 +122,20 @@ Admissible Pde::admissible(const Tensor& coefficients) const {
   return out;
 }
 
+namespace {
+
+/// Decoded::moved.
+Tensor relative_change(const Tensor& decoded, const Tensor& given) {
+  std::vector<Tensor> changes;
+  for (int64_t c = 0; c < decoded.size(1); ++c) {
+    const Tensor u = decoded.narrow(1, c, 1);
+    changes.push_back(rms(u - given.narrow(1, c, 1)) / rms(u));
+  }
+  return changes.size() == 1 ? changes.front() : torch::stack(changes).square().mean(0).sqrt();
+}
+
+}  // namespace
+
 Decoded Pde::decode(const Tensor& x) const {
   check_shape(x);
   const torch::NoGradGuard no_grad;
@@ -132,7 +146,7 @@ Decoded Pde::decode(const Tensor& x) const {
   const Tensor u = solve(a.coefficients);
   return {.x = torch::cat({u, a.coefficients}, 1),
           .iterations = torch::zeros_like(a.clamped),
-          .moved = rms(u - solution(y)) / rms(u),
+          .moved = relative_change(u, solution(y)),
           .clamped = a.clamped};
 }
 

@@ -76,7 +76,7 @@ struct Admissible {
 struct Decoded {
   Tensor x;           ///< [B,C,H,W] float64
   Tensor iterations;  ///< [B] int64, solver iterations of each sample; 0 for direct solvers and closed forms
-  Tensor moved;       ///< [B] RMS change of the solution channels over the RMS of the decoded ones
+  Tensor moved;       ///< [B] RMS change of a solution channel over its RMS when decoded; of several their RMS
   Tensor clamped;     ///< [B] int64, as in Admissible
 };
 

@@ -133,6 +133,16 @@ TEST(FluxDarcy, TheErrorIsTheMeanOverTheEquations) {
   EXPECT_EQ(pde->several_solutions(), std::vector<std::string>({"p", "qx", "qy"}));
 }
 
+TEST(FluxDarcy, ADecodeTellsHowFarTheChannelsMovedEachInItsUnit) {
+  const auto pde = flux_darcy(16);
+  Tensor x = pde->sample(1, 0, 2);
+  x.select(1, 0) *= 1.5;
+  x.select(1, 2) *= 0.9;
+  const auto decoded = pde->decode(x);
+  EXPECT_LT(relative_error(decoded.moved, torch::full({2}, std::sqrt((0.25 + 0.01) / 3), torch::kFloat64)), 1e-9);
+  EXPECT_LT(relative_error(decoded.x, pde->sample(1, 0, 2)), 1e-10);
+}
+
 // For a = 6 everywhere L is the operator itself.
 TEST(FluxDarcy, TheImpliedErrorIsThatOfEverySolutionChannel) {
   const auto pde = flux_darcy(16);

@@ -215,14 +215,21 @@ class Check {
     report_.checks.back().constant = {fit.value, fit.standard_error, declared};
   }
 
+  /// RMS of the smallest solution channel that the given constraint can change, or of all where it changes none: [B].
+  Tensor constrained_size(const Tensor& x) const {
+    const auto squares = pde_.solution(x).square().mean({2, 3});
+    const auto touched = pde_.solution(options_.constraint->constrained(x).unsqueeze(0)).flatten(2).any(2);
+    const bool any = touched.any().item<bool>();
+    return (any ? squares.masked_fill(touched.logical_not(), INFINITY) : squares).amin(1).sqrt().clamp_min(1e-300);
+  }
+
   void check_constraint() {
     if (!options_.constraint) return;
     double worst = 0;
     int64_t sample = 0;
     for (int64_t first = 0; first < data_.size(); first += kBatch) {
       const auto x = data_.fields.slice(0, first, first + kBatch).to(torch::kFloat64);
-      const auto size = pde_.solution(x).square().mean({1, 2, 3}).sqrt().clamp_min(1e-300);
-      const auto error = options_.constraint->error(x).sqrt() / size;
+      const auto error = options_.constraint->error(x).sqrt() / constrained_size(x);
       const auto at = error.argmax().item<int64_t>();
       if (error[at].item<double>() <= worst) continue;
       worst = error[at].item<double>();

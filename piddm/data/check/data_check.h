@@ -30,7 +30,7 @@ struct CheckOptions {
 ///   worst sample's distance to u*(a)          `tolerance`; at one point 10 times that (u*(a): the solution for the
 ///                                             sample's own coefficients)
 ///   parameters                    fitted from the residual: within 5 standard errors and 0.1 % of the declared value
-///   given constraint              RMS violation over the RMS of u, at most 1e-5
+///   given constraint              RMS violation over the RMS of the channel, at most 1e-5
 ///
 /// Re-solved are all samples if that takes less than `seconds`, else the first 64 and those that stand out most in
 /// residual, largest residual at a point, boundary error and hard constraint, 16 each.

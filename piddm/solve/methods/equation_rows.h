@@ -10,15 +10,15 @@
 //                until |h| falls.
 //
 // J J^T is inverted by conjugate gradients, preconditioned with the PDE's fast solver, (c std(u))^-2 L^-T L^-1, where
-// the solution is (mostly) free, else plain. eps = damping times the mean square row of J: where the equations contradict each other
-// (more rows than free entries) it is their least squares.
+// the solution is (mostly) free, else plain. eps = damping times the mean square row of J: where the equations
+// contradict each other (more rows than free entries) it is their least squares.
 
 #include "piddm/model/model.h"
 
 namespace piddm {
 
-/// The mean of h^2 over the scored points and the equations + boundary times that over boundary and initial conditions, [B], for z
-/// [B,C,H,W] in network units. Differentiable.
+/// The mean of h^2 over the scored points and the equations + boundary times that over boundary and initial conditions,
+/// [B], for z [B,C,H,W] in network units. Differentiable.
 Tensor residual_norm(const Model& model, const Tensor& z, double boundary);
 
 class EquationRows {

@@ -47,6 +47,23 @@ TEST_F(SeveralEquations, ACheckNamesTheEquationThatIsBroken) {
                                                          "rel_residual_flux_x", "pde_error_mass", "rel_residual_mass"));
 }
 
+// Each channel in its own unit: p is a thirtieth of q.
+TEST_F(SeveralEquations, AGivenConstraintIsMeasuredByItsOwnChannel) {
+  const auto error = [&](const json& spec) {
+    const auto report = check_dataset(data_, *pde_, {.constraint = make_constraint(spec, *pde_)});
+    const auto& last = report.checks.back();
+    EXPECT_EQ(last.name, "worst given constraint, relative");
+    return last.value;
+  };
+  const auto rms = data_.fields.square().mean({2, 3}).sqrt();
+  for (const int64_t c : {0, 1}) {
+    const auto edge = data_.fields.select(1, c).select(1, 3).square().mean(1).sqrt();
+    const double expected = (edge / rms.select(1, c)).max().item<double>();
+    EXPECT_NEAR(error({{"kind", "slice"}, {"channel", data_.channels[c]}, {"axis", "x"}, {"index", 3}, {"value", 0.0}}),
+                expected, 1e-5 * expected);
+  }
+}
+
 // A flux without sources or sinks breaks the laws, but not the balance.
 TEST_F(SeveralEquations, ABalancedErrorIsSeenByTheOthers) {
   auto stream = torch::zeros({32, 32}, torch::kFloat32);
