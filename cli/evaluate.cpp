@@ -33,7 +33,7 @@ std::vector<std::string> columns_of(const EvaluateArguments& o, const Pde& pde) 
   if (!o.columns.empty()) return o.columns;
   const auto& work = o.work;
   const auto judged = work.task.empty() ? kSamplesJudged : kTasksJudged | (work.ensemble ? kEnsemblesJudged : 0U);
-  auto out = default_columns(judged, pde.channel_names());
+  auto out = default_columns(judged, metric_parts(pde));
   if (work.features.empty()) std::erase_if(out, [](const auto& name) { return needs(name, MetricNeeds::teacher); });
   out.insert(out.begin(), kCount);
   return out;
@@ -42,7 +42,7 @@ std::vector<std::string> columns_of(const EvaluateArguments& o, const Pde& pde) 
 void check_columns(const EvaluateArguments& o, const Pde& pde) {
   std::vector<std::string> names;
   for (const auto& card : metric_cards()) names.push_back(card.name);
-  auto known = metric_columns(names, pde.channel_names());
+  auto known = metric_columns(names, metric_parts(pde));
   known.insert(known.begin(), kCount);
   for (const auto& column : o.columns)
     require<UsageError>(std::find(known.begin(), known.end(), column) != known.end(), "{}",

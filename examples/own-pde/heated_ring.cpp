@@ -57,12 +57,9 @@ Residual HeatedRing::residual(const Tensor& x) const {
   const auto u = solution(x), q = mean_over_time(coefficients(x));
   const auto middle = (u.slice(3, 1) + u.slice(3, 0, -1)) / 2;
   const auto diffusion = nu_ * second_difference(wrap(middle, 2), 2, dx_);
-  return {.interior = reference_term(x) - diffusion + k_ * middle - q, .boundary = u.select(3, 0).flatten(1)};
-}
-
-Tensor HeatedRing::reference_term(const Tensor& x) const {
-  check_shape(x);
-  return solution(x).diff(1, 3) / dt_;
+  const auto u_t = u.diff(1, 3) / dt_;
+  return {.fields = {{.interior = u_t - diffusion + k_ * middle - q, .reference = u_t}},
+          .boundary = u.select(3, 0).flatten(1)};
 }
 
 Tensor HeatedRing::constrain(const Tensor& x) const {

@@ -30,9 +30,8 @@ class HeatedRing : public piddm::Pde {
   piddm::Tensor solve(const piddm::Tensor& coefficients, const piddm::Tensor& start = {},
                       piddm::SolveReport* report = nullptr) const override;
 
+  std::vector<piddm::Equation> equations() const override { return {{.scale = dt_}}; }
   piddm::Residual residual(const piddm::Tensor& x) const override;
-  double residual_scale() const override { return dt_; }
-  piddm::Tensor reference_term(const piddm::Tensor& x) const override;
 
   /// u(x,0) = 0.
   piddm::Tensor constrain(const piddm::Tensor& x) const override;

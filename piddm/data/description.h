@@ -2,7 +2,8 @@
 // What a data file says of itself beyond its arrays, and the JSON it is kept in: one reader, one writer.
 //
 //   version, pde, grid, parameters, seed, channels, law, first, n, dtype,
-//   floor {pde_error, rel_residual, worst_rel_residual, boundary_error},
+//   floor {pde_error, rel_residual, worst_rel_residual, boundary_error}, and of a PDE with several equations
+//   pde_error_NAME, rel_residual_NAME of each,
 //   device, axes, domain, source, origin, and whatever else a file brought along
 //
 // grid, channels, n and dtype are facts of the arrays and written from them.

@@ -16,11 +16,12 @@ json parameters_of(const Pde& pde) {
   return values;
 }
 
-json floor_of(const ResidualStatistics& statistics) {
+json floor_of(const Pde& pde, const ResidualStatistics& statistics) {
   json floor = {{"pde_error", statistics.mean_pde_error()},
                 {"rel_residual", statistics.rel_residual()},
                 {"worst_rel_residual", statistics.worst_rel_residual()}};
   if (statistics.boundary.defined()) floor.update({{"boundary_error", statistics.mean_boundary_error()}});
+  for (const auto& [name, value] : residual_scores(pde, statistics)) floor[name] = value;
   return floor;
 }
 
@@ -76,7 +77,7 @@ DataDescription describe_samples(const Pde& pde, const SampleRange& range, const
           .seed = range.seed,
           .law = law_of(pde),
           .first = range.first,
-          .floor = floor_of(statistics),
+          .floor = floor_of(pde, statistics),
           .device = range.device.is_cpu() ? "" : range.device.str()};
 }
 

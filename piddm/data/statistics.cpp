@@ -96,49 +96,107 @@ std::vector<ChannelStatistics> channel_statistics(const Tensor& fields) {
   return result;
 }
 
-double ResidualStatistics::mean_pde_error() const { return mean_in_order(pde_error); }
+double EquationStatistics::mean_pde_error() const { return mean_in_order(pde_error); }
+
+double EquationStatistics::reference_rms() const { return std::sqrt(mean_in_order(reference)); }
+
+double EquationStatistics::rel_residual() const { return std::sqrt(mean_in_order(residual)) / reference_rms(); }
+
+Tensor ResidualStatistics::pde_error() const {
+  std::vector<Tensor> errors;
+  for (const auto& equation : equations) errors.push_back(equation.pde_error);
+  return mean_of(errors);
+}
+
+double ResidualStatistics::mean_pde_error() const { return mean_in_order(pde_error()); }
 
 double ResidualStatistics::mean_boundary_error() const { return boundary.defined() ? mean_in_order(boundary) : 0; }
 
-double ResidualStatistics::reference_rms() const { return std::sqrt(mean_in_order(reference)); }
-
-double ResidualStatistics::rel_residual() const { return std::sqrt(mean_in_order(residual)) / reference_rms(); }
-
-double ResidualStatistics::worst_rel_residual() const {
-  return std::sqrt(residual[worst_sample()].item<double>()) / reference_rms();
+std::vector<double> ResidualStatistics::reference_rms() const {
+  std::vector<double> all;
+  for (const auto& equation : equations) all.push_back(equation.reference_rms());
+  return all;
 }
 
-int64_t ResidualStatistics::worst_sample() const { return residual.argmax().item<int64_t>(); }
+Tensor ResidualStatistics::residual(const std::vector<double>& reference_rms) const {
+  std::vector<Tensor> squares = {equations.at(0).residual};
+  for (size_t i = 1; i < equations.size(); ++i)
+    squares.push_back(equations[i].residual * std::pow(reference_rms.at(0) / reference_rms.at(i), 2));
+  return mean_of(squares);
+}
+
+double ResidualStatistics::rel_residual() const {
+  const auto rms = reference_rms();
+  return std::sqrt(mean_in_order(residual(rms))) / rms.at(0);
+}
+
+double ResidualStatistics::worst_rel_residual() const {
+  const auto rms = reference_rms();
+  return std::sqrt(residual(rms).max().item<double>()) / rms.at(0);
+}
+
+std::vector<std::pair<std::string, double>> residual_scores(const Pde& pde, const ResidualStatistics& statistics) {
+  std::vector<std::pair<std::string, double>> scores = {{"pde_error", statistics.mean_pde_error()},
+                                                        {"rel_residual", statistics.rel_residual()}};
+  const auto names = pde.several_equations();
+  for (size_t i = 0; i < names.size(); ++i) {
+    scores.emplace_back("pde_error_" + names[i], statistics.equations[i].mean_pde_error());
+    scores.emplace_back("rel_residual_" + names[i], statistics.equations[i].rel_residual());
+  }
+  return scores;
+}
+
+namespace {
+
+EquationStatistics statistics_of(const ResidualField& field, double scale) {
+  const double unit = scale * scale;
+  const auto all = mean_squares(field.interior);
+  return {.pde_error = all * unit,
+          .residual = field.smooth.defined() ? mean_squares(field.interior, field.smooth) : all,
+          .reference = mean_squares(field.reference, field.smooth),
+          .peak = on_cpu(field.interior.square().amax({1, 2, 3})) * unit};
+}
+
+}  // namespace
 
 ResidualStatistics residual_statistics(const Pde& pde, const Tensor& fields, int64_t batch) {
   const torch::NoGradGuard no_grad;
-  const double unit = pde.residual_scale() * pde.residual_scale();
+  const auto equations = pde.equations();
   std::vector<ResidualStatistics> parts;
   for (int64_t first = 0; first < fields.size(0); first += batch) {
     const auto x = fields.slice(0, first, first + batch).to(torch::kFloat64);
     const auto r = pde.residual(x);
-    const auto all = mean_squares(r.interior);
-    parts.push_back({.pde_error = all * unit,
-                     .residual = r.smooth.defined() ? mean_squares(r.interior, r.smooth) : all,
-                     .reference = mean_squares(pde.reference_term(x), r.smooth),
-                     .peak = on_cpu(r.interior.square().amax({1, 2, 3})) * unit,
-                     .boundary = r.boundary.defined() ? mean_squares(r.boundary) : Tensor()});
+    ResidualStatistics part;
+    for (size_t i = 0; i < equations.size(); ++i)
+      part.equations.push_back(statistics_of(r.fields.at(i), equations[i].scale));
+    if (r.boundary.defined()) part.boundary = mean_squares(r.boundary);
+    parts.push_back(std::move(part));
   }
   return join_statistics(parts);
 }
 
 ResidualStatistics join_statistics(const std::vector<ResidualStatistics>& parts) {
-  const auto join = [&](Tensor ResidualStatistics::*member) {
-    std::vector<Tensor> pieces;
-    for (const auto& part : parts)
-      if ((part.*member).defined()) pieces.push_back(part.*member);
-    return pieces.empty() ? Tensor() : torch::cat(pieces);
-  };
-  return {.pde_error = join(&ResidualStatistics::pde_error),
-          .residual = join(&ResidualStatistics::residual),
-          .reference = join(&ResidualStatistics::reference),
-          .peak = join(&ResidualStatistics::peak),
-          .boundary = join(&ResidualStatistics::boundary)};
+  ResidualStatistics all;
+  std::vector<Tensor> boundary;
+  std::vector<std::vector<EquationStatistics>> equations;
+  for (const auto& part : parts) {
+    if (part.boundary.defined()) boundary.push_back(part.boundary);
+    equations.resize(std::max(equations.size(), part.equations.size()));
+    for (size_t i = 0; i < part.equations.size(); ++i) equations[i].push_back(part.equations[i]);
+  }
+  if (!boundary.empty()) all.boundary = torch::cat(boundary);
+  for (const auto& pieces : equations) {
+    const auto join = [&](Tensor EquationStatistics::*member) {
+      std::vector<Tensor> tensors;
+      for (const auto& piece : pieces) tensors.push_back(piece.*member);
+      return torch::cat(tensors);
+    };
+    all.equations.push_back({.pde_error = join(&EquationStatistics::pde_error),
+                             .residual = join(&EquationStatistics::residual),
+                             .reference = join(&EquationStatistics::reference),
+                             .peak = join(&EquationStatistics::peak)});
+  }
+  return all;
 }
 
 }  // namespace piddm

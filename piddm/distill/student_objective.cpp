@@ -19,6 +19,14 @@ Tensor weights_of_channels(const Pde& pde, double solution_weight) {
   return weights / weights.mean();
 }
 
+/// The mean over samples and solution channels of square errors [B,C_u], in units of the channels' variances.
+Tensor relative_error(const Tensor& squares, const Normalizer& normalizer) {
+  std::vector<Tensor> channels;
+  for (int64_t c = 0; c < squares.size(1); ++c)
+    channels.push_back(squares.select(1, c).mean() / std::pow(normalizer.std(c), 2));
+  return mean_of(channels);
+}
+
 }  // namespace
 
 void check_loss(const StudentLossOptions& options, const Pde& pde) {
@@ -71,10 +79,13 @@ Loss StudentObjective::assemble(const std::string& name, const Tensor& match, co
   Loss loss{{}, {{name, match.detach()}, {"pde_error", pde_error.detach()}}};
   if (physics.boundary.defined()) loss.terms.emplace_back("boundary", physics.boundary.mean().detach());
   if (options_.error > 0) {
-    const auto error = implied_error(pde, frozen()).mean() / unit;
+    const auto error = relative_error(implied_error(pde, frozen()), model_.normalizer);
     loss.terms.emplace_back("error", error.detach());
     if (ramp > 0) parts.push_back(ramp * options_.error * error);
   }
+  const auto names = pde.several_equations();
+  for (size_t i = 0; i < names.size(); ++i)
+    loss.terms.emplace_back("pde_error_" + names[i], physics.equations[i].mean().detach());
   loss.total = joined(match, parts);
   return loss;
 }

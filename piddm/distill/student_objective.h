@@ -4,12 +4,12 @@
 //
 //   L = match + lambda ||R(d(e))||^2 + boundary ||B(d(e))||^2 + error ||E(d(e))||^2     means over entries
 //
-// R in the unit of the PDE, B (boundary and initial conditions) and E in standard deviations of the solution.
-// `match` is the business of the objective: regression.h, dmd.h, consistency.h. lambda = boundary = error = 0 is
-// distillation without physics. E = L^-1 r is the error of u that the residual stands for, by the PDE's fast solver
-// (pde/physics_loss.h). R is ruled by the finest scales, so a student can have little of it and still be off the
-// solution by a smooth field: E sees just that. It moves u only; with gradients in the coefficients they become such
-// that u is easy.
+// R in the unit of the PDE, and the mean over its equations, B (boundary and initial conditions) and E in standard
+// deviations of the solution. `match` is the business of the objective: regression.h, dmd.h, consistency.h. lambda =
+// boundary = error = 0 is distillation without physics. E = L^-1 r is the error of u (of every solution channel) that
+// the residual stands for, by the PDE's fast solver (pde/physics_loss.h). R is ruled by the finest scales, so a student
+// can have little of it and still be off the solution by a smooth field: E sees just that. It moves u only; with
+// gradients in the coefficients they become such that u is easy.
 //
 // Distance: with huber = c > 0 the square d^2 of an entry becomes 2 c (sqrt(d^2 + c^2) - c): d^2 for small d, 2 c |d|
 // for large. Squares make the student a conditional mean, which blurs a two-valued coefficient; large errors counted

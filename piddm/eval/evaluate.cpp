@@ -91,12 +91,20 @@ Judge::Judge(PdePtr pde, Normalizer normalizer, const Tensor& held_out, const Te
 
 void Judge::add_physics(Report& report, const Tensor& x) const {
   const auto statistics = residual_statistics(*pde_, x);
-  report.mean("pde_error", statistics.pde_error);
-  report.root_mean("rel_residual", statistics.residual, reference_rms_);
+  report.mean("pde_error", statistics.pde_error());
+  report.root_mean("rel_residual", statistics.residual(reference_rms_), reference_rms_[0]);
+  const auto equations = pde_->several_equations();
+  for (size_t i = 0; i < equations.size(); ++i) {
+    report.mean("pde_error_" + equations[i], statistics.equations[i].pde_error);
+    report.root_mean("rel_residual_" + equations[i], statistics.equations[i].residual, reference_rms_[i]);
+  }
   if (statistics.boundary.defined()) report.mean("boundary_error", statistics.boundary);
   const auto some = x.slice(0, 0, solved_), exact = pde_->decode(some).x;
   const auto error = pde_->solution(normalizer_.to_network(some) - normalizer_.to_network(exact));
   report.mean("solution_error", error.square().mean({1, 2, 3}));
+  const auto solutions = pde_->several_solutions();
+  for (size_t c = 0; c < solutions.size(); ++c)
+    report.mean("solution_error_" + solutions[c], error.select(1, static_cast<int64_t>(c)).square().mean({1, 2}));
 }
 
 void Judge::add_moments(Report& report, const Tensor& z) const {

@@ -44,8 +44,8 @@ class Judge {
   Normalizer normalizer_;
   Tensor held_out_, held_out_z_, mean_field_;
   int64_t solved_;
-  double reference_rms_;
-  Tensor constrained_;  ///< [C,H,W] bool: what the PDE's hard constraint can change
+  std::vector<double> reference_rms_;  ///< of each equation
+  Tensor constrained_;                 ///< [C,H,W] bool: what the PDE's hard constraint can change
   SetDistances distances_;
 };
 

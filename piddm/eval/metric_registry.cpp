@@ -40,13 +40,13 @@ std::vector<MetricCard> make_cards() {
       {"coverage_nominal", "the coverage of a calibrated ensemble", "1", whole, kE, 0, neither},
       {"spread", "variance of the members", "z^2", per_channel, kE, 0, neither},
       {"mean_mse", "mean square error of the members' mean", "z^2", per_channel, kE},
-      {"pde_error", "mean square residual", "the PDE's", whole, kS | kT, kS | kT},
+      {"pde_error", "mean square residual", "the PDE's", per_equation, kS | kT, kS | kT},
       {"pde_error_ratio", "pde_error above the floor over that of the table's reference method", "1", whole, kS | kT},
-      {"rel_residual", "RMS residual over the RMS of a term of the equation", "1", whole, kS | kT, kS | kT},
+      {"rel_residual", "RMS residual over the RMS of a term of the equation", "1", per_equation, kS | kT, kS | kT},
       {"boundary_error", "mean square violation of boundary and initial conditions", "physical^2", whole, kS | kT, 0,
        lower, boundary},
-      {"solution_error", "mean square distance of u from the solution for the sample's own coefficients", "z^2", whole,
-       kS | kT, kS | kT},
+      {"solution_error", "mean square distance of u from the solution for the sample's own coefficients", "z^2",
+       per_solution, kS | kT, kS | kT},
       {"constraint_error", "mean square violation of the hard constraint, or of what a task gives", "z^2", whole,
        kS | kT, kT, lower, constraint},
       {"decode_iterations", "iterations of the exact decode, mean over samples", "1", whole, kS | kT, 0, neither,
@@ -64,13 +64,32 @@ std::vector<MetricCard> make_cards() {
   };
 }
 
-void add_columns(const MetricCard& card, const std::vector<std::string>& channels, std::vector<std::string>& out) {
+const std::vector<std::string>& parts_of(const MetricCard& card, const MetricParts& parts) {
+  static const std::vector<std::string> none;
+  switch (card.keys) {
+    case MetricKeys::per_channel:
+    case MetricKeys::both:
+      return parts.channels;
+    case MetricKeys::per_solution:
+      return parts.solutions;
+    case MetricKeys::per_equation:
+      return parts.equations;
+    case MetricKeys::whole:
+      break;
+  }
+  return none;
+}
+
+void add_columns(const MetricCard& card, const MetricParts& parts, std::vector<std::string>& out) {
   if (card.keys != MetricKeys::per_channel) out.push_back(card.name);
-  if (card.keys == MetricKeys::whole) return;
-  for (const auto& channel : channels) out.push_back(card.name + "_" + channel);
+  for (const auto& part : parts_of(card, parts)) out.push_back(card.name + "_" + part);
 }
 
 }  // namespace
+
+MetricParts metric_parts(const Pde& pde) {
+  return {pde.channel_names(), pde.several_solutions(), pde.several_equations()};
+}
 
 const std::vector<MetricCard>& metric_cards() {
   static const auto cards = make_cards();
@@ -89,23 +108,22 @@ bool lower_is_better(const std::string& key) {
   return card && card->better == Better::lower;
 }
 
-std::vector<std::string> metric_columns(const std::vector<std::string>& names,
-                                        const std::vector<std::string>& channels) {
+std::vector<std::string> metric_columns(const std::vector<std::string>& names, const MetricParts& parts) {
   std::vector<std::string> out, known;
   for (const auto& card : metric_cards()) known.push_back(card.name);
   for (const auto& name : names) {
     const auto at = std::find(known.begin(), known.end(), name);
     require<UsageError>(at != known.end(), "{}", unknown_name_message("metric", name, known));
-    add_columns(metric_cards()[static_cast<size_t>(at - known.begin())], channels, out);
+    add_columns(metric_cards()[static_cast<size_t>(at - known.begin())], parts, out);
   }
   return out;
 }
 
-std::vector<std::string> default_columns(unsigned judged, const std::vector<std::string>& channels) {
+std::vector<std::string> default_columns(unsigned judged, const MetricParts& parts) {
+  const MetricParts without_channels{{}, parts.solutions, parts.equations};
   std::vector<std::string> out;
   for (const auto& card : metric_cards())
-    if (card.shown & judged)
-      add_columns(card, card.keys == MetricKeys::per_channel ? channels : std::vector<std::string>(), out);
+    if (card.shown & judged) add_columns(card, card.keys == MetricKeys::both ? without_channels : parts, out);
   return out;
 }
 

@@ -5,10 +5,20 @@
 #include <string>
 #include <vector>
 
+#include "piddm/pde/pde.h"
+
 namespace piddm {
 
-/// The keys of a metric: its name ("swd"), its name with a channel ("mse_u", "mse_a"), or both ("mmse", "mmse_u").
-enum class MetricKeys { whole, per_channel, both };
+/// The keys of a metric: its name ("swd"), its name with a channel ("mse_u", "mse_a"), or both ("mmse", "mmse_u"); its
+/// name and, where a PDE has several solution channels or equations, its name with each of them ("pde_error_flux").
+enum class MetricKeys { whole, per_channel, both, per_solution, per_equation };
+
+/// What a PDE's metrics are split by.
+struct MetricParts {
+  std::vector<std::string> channels;
+  std::vector<std::string> solutions = {}, equations = {};  ///< where there are several
+};
+MetricParts metric_parts(const Pde& pde);
 
 enum class Better { lower, nominal, neither };
 inline std::vector<std::string> enum_names(Better) { return {"lower", "nominal", "neither"}; }
@@ -49,13 +59,12 @@ const MetricCard* find_metric(const std::string& key);
 /// Whether the smallest value of this key is the best one; false for keys that are no metric.
 bool lower_is_better(const std::string& key);
 
-/// The keys of these metrics for a PDE with these channels, in the given order: "mmse", "mmse_u", "mmse_a", ...
-std::vector<std::string> metric_columns(const std::vector<std::string>& names,
-                                        const std::vector<std::string>& channels);
+/// The keys of these metrics for a PDE with these parts, in the given order: "mmse", "mmse_u", "mmse_a", ...
+std::vector<std::string> metric_columns(const std::vector<std::string>& names, const MetricParts& parts);
 
 /// The columns that judgements of these kinds show unless the user chooses them. A metric with a value of its own is
-/// shown without those of its channels.
-std::vector<std::string> default_columns(unsigned judged, const std::vector<std::string>& channels);
+/// shown without those of its channels, but with those of its solution channels and equations.
+std::vector<std::string> default_columns(unsigned judged, const MetricParts& parts);
 
 /// Keys of values that are measured outside eval/.
 namespace metric {

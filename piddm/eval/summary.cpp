@@ -16,8 +16,7 @@ Scores PhysicsSummary::scores() const {
   const auto statistics = join_statistics(parts_);
   const auto n = static_cast<double>(n_);
   Scores scores;
-  scores.values["pde_error"] = statistics.mean_pde_error();
-  scores.values["rel_residual"] = statistics.rel_residual();
+  for (const auto& [name, value] : residual_scores(pde_, statistics)) scores.values[name] = value;
   if (statistics.boundary.defined()) scores.values["boundary_error"] = statistics.mean_boundary_error();
   scores.values["nfe"] = work_.nfe / n;
   scores.values["backward"] = work_.backward / n;

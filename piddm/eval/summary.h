@@ -8,8 +8,8 @@
 
 namespace piddm {
 
-/// pde_error, rel_residual, boundary_error (where a PDE has one) and the work done, of samples that come piece by
-/// piece; the numbers do not depend on the pieces.
+/// pde_error, rel_residual (of several equations also each one's), boundary_error (where a PDE has one) and the work
+/// done, of samples that come piece by piece; the numbers do not depend on the pieces.
 class PhysicsSummary {
  public:
   explicit PhysicsSummary(const Pde& pde) : pde_(pde) {}

@@ -138,14 +138,10 @@ Tensor Burgers::step_residual(const Tensor& u) const {
 Residual Burgers::residual(const Tensor& x) const {
   check_residual_input(x);
   const Tensor u = solution(x), a = coefficients(x);
-  return {.interior = form_ == Form::step ? step_residual(u) : stencil_residual(u),
+  const bool step = form_ == Form::step;
+  return {.fields = {{.interior = step ? step_residual(u) : stencil_residual(u),
+                      .reference = step ? u.diff(1, 3) / dt_ : central_difference(u, 3, dt_)}},
           .boundary = (u.select(3, 0) - a.mean(3)).squeeze(1)};
-}
-
-Tensor Burgers::reference_term(const Tensor& x) const {
-  check_shape(x);
-  const Tensor u = solution(x);
-  return form_ == Form::step ? u.diff(1, 3) / dt_ : central_difference(u, 3, dt_);
 }
 
 Tensor Burgers::constrain(const Tensor& x) const {

@@ -57,8 +57,7 @@ class Burgers : public Pde {
   Tensor integrate(const Tensor& a, const Refinement& refinement = {}) const;
 
   Residual residual(const Tensor& x) const override;
-  double residual_scale() const override { return 1; }
-  Tensor reference_term(const Tensor& x) const override;
+  std::vector<Equation> equations() const override { return {{.scale = 1}}; }
 
   /// Zero mean over x at every t.
   Tensor constrain(const Tensor& x) const override;

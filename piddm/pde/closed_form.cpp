@@ -61,12 +61,9 @@ Tensor ClosedForm::solve(const Tensor& coefficients, const Tensor&, SolveReport*
 
 Residual ClosedForm::residual(const Tensor& x) const {
   check_residual_input(x);
-  return equation(solution(x), scalar_value(coefficients(x)));
-}
-
-Tensor ClosedForm::reference_term(const Tensor& x) const {
-  check_shape(x);
-  return time_derivative(solution(x));
+  auto r = equation(solution(x), scalar_value(coefficients(x)));
+  r.fields.front().reference = time_derivative(solution(x));
+  return r;
 }
 
 Tensor ClosedForm::constrain(const Tensor& x) const {

@@ -32,7 +32,6 @@ class ClosedForm : public Pde {
   Tensor solve(const Tensor& coefficients, const Tensor& start = {}, SolveReport* report = nullptr) const override;
 
   Residual residual(const Tensor& x) const override;
-  Tensor reference_term(const Tensor& x) const override;
   Tensor constrain(const Tensor& x) const override;
 
  protected:
@@ -45,7 +44,7 @@ class ClosedForm : public Pde {
   /// u for s = [B,1,1,1]: [B,1,H,W] float64 on the device of s.
   virtual Tensor field(const Tensor& s) const = 0;
 
-  /// The residual of u = [B,1,H,W] for s = [B,1,1,1].
+  /// The residual of u = [B,1,H,W] for s = [B,1,1,1]; residual() adds the reference term u_t.
   virtual Residual equation(const Tensor& u, const Tensor& s) const = 0;
 
   /// u_t and f_xx at the scored points.

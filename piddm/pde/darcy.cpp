@@ -87,17 +87,17 @@ Tensor Darcy::solve(const Tensor& coefficients, const Tensor& start, SolveReport
 
 Residual Darcy::residual(const Tensor& x) const {
   check_residual_input(x);
-  return {1 - DarcyOperator(x.narrow(1, 1, 1), lengths_).apply(x.narrow(1, 0, 1))};
+  const Tensor one = torch::ones({1, 1, 1, 1}, x.options().requires_grad(false));
+  const Tensor r = 1 - DarcyOperator(x.narrow(1, 1, 1), lengths_).apply(x.narrow(1, 0, 1));
+  return {{{.interior = r, .reference = one.expand_as(r)}}};
 }
 
-double Darcy::residual_scale() const { return 115.0 * lengths_[0] * lengths_[1] / static_cast<double>(grid().points()); }
-
-Tensor Darcy::reference_term(const Tensor& x) const {
-  check_shape(x);
-  return torch::ones_like(x.narrow(1, 0, 1));
+std::vector<Equation> Darcy::equations() const {
+  return {{.scale = 115.0 * lengths_[0] * lengths_[1] / static_cast<double>(grid().points())}};
 }
 
-Tensor Darcy::precondition(const Tensor& r) const {
+Tensor Darcy::precondition(const Residual& residual) const {
+  const Tensor& r = residual.fields.front().interior;
   return FastPoisson({grid(), lengths_}, r.scalar_type(), r.device()).solve(r, 6.0);
 }
 

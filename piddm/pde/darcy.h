@@ -61,11 +61,10 @@ class Darcy : public Pde {
 
   /// Scored at all cells; float32 or float64.
   Residual residual(const Tensor& x) const override;
-  double residual_scale() const override;
-  Tensor reference_term(const Tensor& x) const override;
+  std::vector<Equation> equations() const override;
 
   /// -6 Laplace v = r solved by sine transforms; 6 = sqrt(3 * 12).
-  Tensor precondition(const Tensor& r) const override;
+  Tensor precondition(const Residual& r) const override;
   bool has_preconditioner() const override { return true; }
 
   /// u of the outermost cells set to what u = 0 on the wall asks for if u is linear there: a third of the next cell's

@@ -15,7 +15,7 @@ Heat::Heat(PdeOptions options)
 Tensor Heat::field(const Tensor& phi) const { return torch::sin(x(phi) + phi) * decay_.to(phi.device()); }
 
 Residual Heat::equation(const Tensor& u, const Tensor& phi) const {
-  return {.interior = time_derivative(u) - alpha_ * second_derivative(u),
+  return {.fields = {{.interior = time_derivative(u) - alpha_ * second_derivative(u)}},
           .boundary = (u.narrow(3, 0, 1) - torch::sin(x(u) + phi)).flatten(1)};
 }
 

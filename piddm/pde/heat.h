@@ -17,7 +17,7 @@ class Heat : public ClosedForm {
  public:
   explicit Heat(PdeOptions options);
 
-  double residual_scale() const override { return dt(); }
+  std::vector<Equation> equations() const override { return {{.scale = dt()}}; }
 
   /// u(x,0).
   Tensor given_boundary() const override;

@@ -125,12 +125,8 @@ Residual NavierStokes::residual(const Tensor& x) const {
                        forcing(scalar_value(x.narrow(1, 2, 1)), grid());
   const Tensor end = frames.narrow(1, 0, 1) - rates.narrow(1, 0, 1) * 0.5;
   const Tensor begin = frames.narrow(1, 1, 1) + rates.narrow(1, 1, 1) * 0.5;
-  return {values_at_2d(end - decay * begin, grid(), grid())};
-}
-
-Tensor NavierStokes::reference_term(const Tensor& x) const {
-  check_shape(x);
-  return x.narrow(1, 0, 1) - x.narrow(1, 1, 1);
+  return {{{.interior = values_at_2d(end - decay * begin, grid(), grid()),
+            .reference = x.narrow(1, 0, 1) - x.narrow(1, 1, 1)}}};
 }
 
 Tensor NavierStokes::constrain(const Tensor& x) const {

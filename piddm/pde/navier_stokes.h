@@ -60,8 +60,7 @@ class NavierStokes : public Pde {
   Tensor integrate(const Tensor& coefficients, double time = 1, const Refinement& refinement = {}) const;
 
   Residual residual(const Tensor& x) const override;
-  double residual_scale() const override { return 1; }
-  Tensor reference_term(const Tensor& x) const override;
+  std::vector<Equation> equations() const override { return {{.scale = 1}}; }
 
   /// Zero mean of w.
   Tensor constrain(const Tensor& x) const override;

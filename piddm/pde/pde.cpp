@@ -51,6 +51,16 @@ void Pde::check_parameters() const {
   }
 }
 
+void Pde::check_equations() const {
+  std::vector<std::string> names;
+  for (const auto& equation : equations()) names.push_back(equation.name);
+  require<UsageError>(!names.empty(), "[{}] equations(): a PDE has at least one", name());
+  if (names.size() == 1) return;
+  std::sort(names.begin(), names.end());
+  require<UsageError>(!names.front().empty() && std::adjacent_find(names.begin(), names.end()) == names.end(),
+                      "[{}] equations(): several need names, each its own", name());
+}
+
 int64_t Pde::num_solution_channels() const {
   const auto& all = channels();
   return std::count_if(all.begin(), all.end(), [](const Channel& c) { return c.role == Role::solution; });
@@ -64,6 +74,18 @@ std::vector<std::string> Pde::channel_names() const {
 
 std::vector<int64_t> Pde::sample_shape() const { return {num_channels(), grid().height(), grid().width()}; }
 
+std::vector<std::string> Pde::several_solutions() const {
+  auto names = channel_names();
+  names.resize(static_cast<size_t>(num_solution_channels()));
+  return names.size() > 1 ? names : std::vector<std::string>();
+}
+
+std::vector<std::string> Pde::several_equations() const {
+  std::vector<std::string> names;
+  for (const auto& equation : equations()) names.push_back(equation.name);
+  return names.size() > 1 ? names : std::vector<std::string>();
+}
+
 Tensor Pde::solution(const Tensor& x) const { return x.narrow(1, 0, num_solution_channels()); }
 
 Tensor Pde::coefficients(const Tensor& x) const {
@@ -76,13 +98,21 @@ Tensor Pde::sample(uint64_t seed, int64_t first, int64_t count, SolveReport* rep
   return torch::cat({solve(coefficients, {}, report), coefficients}, 1);
 }
 
-Tensor Pde::pde_error(const Tensor& x) const {
-  return (residual(x).interior * residual_scale()).square().mean({1, 2, 3});
+std::vector<Tensor> Pde::equation_errors(const Residual& r) const {
+  const auto all = equations();
+  std::vector<Tensor> errors;
+  for (size_t i = 0; i < all.size(); ++i)
+    errors.push_back((r.fields.at(i).interior * all[i].scale).square().mean({1, 2, 3}));
+  return errors;
 }
 
-Tensor Pde::given_boundary() const { return torch::zeros({num_solution_channels(), grid().height(), grid().width()}, torch::kBool); }
+Tensor Pde::pde_error(const Tensor& x) const { return mean_of(equation_errors(residual(x))); }
 
-Tensor Pde::precondition(const Tensor&) const {
+Tensor Pde::given_boundary() const {
+  return torch::zeros({num_solution_channels(), grid().height(), grid().width()}, torch::kBool);
+}
+
+Tensor Pde::precondition(const Residual&) const {
   throw UsageError("[{}] has no fast solver to precondition with; set precondition = false", name());
 }
 
@@ -104,6 +134,20 @@ Admissible Pde::admissible(const Tensor& coefficients) const {
   return out;
 }
 
+namespace {
+
+/// Decoded::moved.
+Tensor relative_change(const Tensor& decoded, const Tensor& given) {
+  std::vector<Tensor> changes;
+  for (int64_t c = 0; c < decoded.size(1); ++c) {
+    const Tensor u = decoded.narrow(1, c, 1);
+    changes.push_back(rms(u - given.narrow(1, c, 1)) / rms(u));
+  }
+  return changes.size() == 1 ? changes.front() : torch::stack(changes).square().mean(0).sqrt();
+}
+
+}  // namespace
+
 Decoded Pde::decode(const Tensor& x) const {
   check_shape(x);
   const torch::NoGradGuard no_grad;
@@ -114,7 +158,7 @@ Decoded Pde::decode(const Tensor& x) const {
   const Tensor u = solve(a.coefficients);
   return {.x = torch::cat({u, a.coefficients}, 1),
           .iterations = torch::zeros_like(a.clamped),
-          .moved = rms(u - solution(y)) / rms(u),
+          .moved = relative_change(u, solution(y)),
           .clamped = a.clamped};
 }
 
@@ -137,6 +181,10 @@ Tensor Pde::checked_coefficients(const Tensor& coefficients) const {
                      h, w, shape_string(coefficients));
   require<DataError>(all_finite(coefficients), "[{}] coefficients must be finite", name());
   return coefficients.detach().to(torch::kFloat64);
+}
+
+Tensor mean_of(const std::vector<Tensor>& tensors) {
+  return tensors.size() == 1 ? tensors.front() : torch::stack(tensors).mean(0);
 }
 
 bool has_time_axis(const Pde& pde) { return pde.axes()[1].kind == AxisKind::time; }

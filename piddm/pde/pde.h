@@ -43,12 +43,23 @@ struct Channel {
   bool given_in_inverse = false;                        ///< a coefficient that is known in the task inverse too
 };
 
-/// r_phys at the scored points, [B,1,h,w], and what belongs to it.
+/// One equation of a PDE. Its residual is a field of its own.
+struct Equation {
+  double scale = 1;       ///< c of R = c r_phys, the unit in which lambda, eta and pde_error are quoted
+  std::string name = {};  ///< in the names of its metrics, pde_error_NAME; a PDE of one equation needs none
+};
+
+/// What one equation leaves at its scored points, [B,1,h,w]; h and w may differ from those of other equations.
+struct ResidualField {
+  Tensor interior;        ///< r_phys
+  Tensor reference = {};  ///< the term of the equation that rel_residual is measured against
+  Tensor smooth = {};     ///< bool, points that count in rel_residual (away from fronts); undefined: all
+};
+
 struct Residual {
-  Tensor interior;
-  Tensor boundary = {};  ///< [B,m], violation of boundary and initial conditions in the solution's units; undefined
-                         ///< where the boundary rule is part of the stencil
-  Tensor smooth = {};    ///< [B,1,h,w] bool, points that count in rel_residual (away from fronts); undefined: all
+  std::vector<ResidualField> fields;  ///< as Pde::equations() lists them
+  Tensor boundary = {};  ///< [B,m], violation of boundary and initial conditions in units of the first solution
+                         ///< channel; undefined where the boundary rule is part of the stencil
 };
 
 struct SolveReport {
@@ -66,7 +77,7 @@ struct Admissible {
 struct Decoded {
   Tensor x;           ///< [B,C,H,W] float64
   Tensor iterations;  ///< [B] int64, solver iterations of each sample; 0 for direct solvers and closed forms
-  Tensor moved;       ///< [B] RMS change of the solution channels over the RMS of the decoded ones
+  Tensor moved;       ///< [B] RMS change of a solution channel over its RMS when decoded; of several their RMS
   Tensor clamped;     ///< [B] int64, as in Admissible
 };
 
@@ -119,14 +130,11 @@ class Pde {
   /// first guess. On the CPU the same bits for any batch split and number of threads.
   virtual Tensor solve(const Tensor& coefficients, const Tensor& start = {}, SolveReport* report = nullptr) const = 0;
 
+  /// At least one; several have different names.
+  virtual std::vector<Equation> equations() const = 0;
+
   /// r_phys of x = [B,C,H,W].
   virtual Residual residual(const Tensor& x) const = 0;
-
-  /// c of R = c r_phys, the unit in which lambda, eta and pde_error are quoted.
-  virtual double residual_scale() const = 0;
-
-  /// The term rel_residual is measured against, at the scored points: like Residual::interior.
-  virtual Tensor reference_term(const Tensor& x) const = 0;
 
   /// The hard constraint imposed when nothing is observed (ECI's C): the field adjusted to it.
   virtual Tensor constrain(const Tensor& x) const = 0;
@@ -135,9 +143,10 @@ class Pde {
   /// [C_u,H,W] bool. The task forward knows them. Default: none.
   virtual Tensor given_boundary() const;
 
-  /// L^-1 r_phys, L a fast solver close to the PDE's operator: roughly the error of the solution this residual stands
-  /// for, at the scored points. Differentiable. A UsageError where a PDE has none.
-  virtual Tensor precondition(const Tensor& r) const;
+  /// L^-1 r_phys, L a fast solver close to the PDE's operator in all its equations: roughly the error of the solution
+  /// channels that this residual stands for, [B,C_u,h,w]. Needs Residual::fields[].interior alone. Linear and
+  /// differentiable; of one equation also symmetric, with [h,w] the scored points. A UsageError where a PDE has none.
+  virtual Tensor precondition(const Residual& r) const;
   virtual bool has_preconditioner() const { return false; }
 
   /// Coefficients [B,C_a,H,W] as the solver takes them. Default: scalar channels replaced by their spatial mean, then
@@ -155,6 +164,10 @@ class Pde {
   /// {C, H, W}.
   std::vector<int64_t> sample_shape() const;
 
+  /// What metrics are split by: names of the solution channels or of the equations where there are several, else none.
+  std::vector<std::string> several_solutions() const;
+  std::vector<std::string> several_equations() const;
+
   /// Solution and coefficient channels of x = [B,C,H,W].
   Tensor solution(const Tensor& x) const;
   Tensor coefficients(const Tensor& x) const;
@@ -163,7 +176,11 @@ class Pde {
   Tensor sample(uint64_t seed, int64_t first, int64_t count, SolveReport* report = nullptr,
                 torch::Device device = torch::kCPU) const;
 
-  /// Mean over the scored points of R^2, one number per sample: [B]. This is ||R||^2 in every loss.
+  /// Mean over the scored points of R^2, one number per sample: [B] for each equation.
+  std::vector<Tensor> equation_errors(const Residual& r) const;
+
+  /// The mean of these over the equations, [B]. This is ||R||^2 in every loss. A mean, not a sum: lambda keeps its
+  /// meaning when an equation is split in two, and one with more points counts no more than another.
   Tensor pde_error(const Tensor& x) const;
 
   /// DataError unless x is [B,C,H,W] of this grid: "[darcy] expected (B,2,64,32), got (8,3,64,64)".
@@ -185,10 +202,14 @@ class Pde {
  private:
   friend PdePtr make_pde(const PdeOptions& options);
   void check_parameters() const;
+  void check_equations() const;
 
   PdeOptions options_;
   std::vector<Parameter> parameters_;
 };
+
+/// The mean of tensors of one shape; of a single one: itself, without a copy.
+Tensor mean_of(const std::vector<Tensor>& tensors);
 
 /// Whether W is time.
 bool has_time_axis(const Pde& pde);

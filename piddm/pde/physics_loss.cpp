@@ -4,12 +4,12 @@ namespace piddm {
 
 PhysicsLoss physics_loss(const Pde& pde, const Tensor& x) {
   const auto r = pde.residual(x);
-  return {(r.interior * pde.residual_scale()).square().mean({1, 2, 3}),
-          r.boundary.defined() ? r.boundary.square().mean(1) : Tensor()};
+  const auto errors = pde.equation_errors(r);
+  return {mean_of(errors), errors, r.boundary.defined() ? r.boundary.square().mean(1) : Tensor()};
 }
 
 Tensor implied_error(const Pde& pde, const Tensor& x) {
-  return pde.precondition(pde.residual(x).interior).square().mean({1, 2, 3});
+  return pde.precondition(pde.residual(x)).square().mean({2, 3});
 }
 
 Tensor weighted(const PhysicsLoss& loss, double weight, double scale) {

@@ -7,7 +7,8 @@
 namespace piddm {
 
 struct PhysicsLoss {
-  Tensor pde_error;  ///< [B], mean of R^2 over the scored points
+  Tensor pde_error;               ///< [B], mean of R^2 over the scored points and the equations
+  std::vector<Tensor> equations;  ///< [B], that of each equation
   /// [B], mean square violation of boundary and initial conditions; undefined where the stencil has them.
   Tensor boundary;
 };
@@ -15,8 +16,8 @@ struct PhysicsLoss {
 /// Both from one evaluation of the residual of x = [B,C,H,W], physical units. Differentiable.
 PhysicsLoss physics_loss(const Pde& pde, const Tensor& x);
 
-/// [B], mean square of L^-1 r: the error of u behind the residual, by the PDE's fast solver (Pde::precondition),
-/// physical units. The residual is ruled by the finest scales, this by the coarse ones.
+/// [B,C_u], mean square of L^-1 r: the error of each solution channel behind the residual, by the PDE's fast solver
+/// (Pde::precondition), physical units. The residual is ruled by the finest scales, this by the coarse ones.
 Tensor implied_error(const Pde& pde, const Tensor& x);
 
 /// pde_error + weight * boundary / scale^2, [B].

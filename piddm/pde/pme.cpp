@@ -34,9 +34,8 @@ Residual Pme::equation(const Tensor& u, const Tensor& m) const {
   const Tensor f = torch::pow(u.clamp_min(0), exponent + 1) / (exponent + 1);
   const Tensor inflow = torch::pow(exponent * t(u).slice(0, 1), 1 / exponent).squeeze(2);
   const Tensor left = u.select(2, 0).slice(2, 1) - inflow;
-  return {.interior = time_derivative(u) - second_derivative(f),
-          .boundary = torch::cat({u.select(3, 0), left, u.select(2, -1)}, 2).flatten(1),
-          .smooth = whole_patch(u > 0)};
+  return {.fields = {{.interior = time_derivative(u) - second_derivative(f), .smooth = whole_patch(u > 0)}},
+          .boundary = torch::cat({u.select(3, 0), left, u.select(2, -1)}, 2).flatten(1)};
 }
 
 Tensor Pme::given_boundary() const {

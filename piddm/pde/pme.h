@@ -24,7 +24,7 @@ class Pme : public ClosedForm {
 
   explicit Pme(PdeOptions options);
 
-  double residual_scale() const override { return dx() * dx(); }
+  std::vector<Equation> equations() const override { return {{.scale = dx() * dx()}}; }
 
   /// u(x,0) and u(L,t). Not u(0,t): u depends on t-x only, so that would be the whole solution.
   Tensor given_boundary() const override;

@@ -73,15 +73,11 @@ Residual Poisson::residual(const Tensor& x) const {
   const Tensor u = x.narrow(1, 0, 1), field = x.select(1, 0), between = inner(field, 1);
   const Tensor ring =
       torch::cat({field.select(1, 0), field.select(1, -1), between.select(2, 0), between.select(2, -1)}, 1);
-  return {.interior = apply(u) - inner_nodes(x.narrow(1, 1, 1)), .boundary = ring};
+  const Tensor a = inner_nodes(x.narrow(1, 1, 1));
+  return {.fields = {{.interior = apply(u) - a, .reference = a}}, .boundary = ring};
 }
 
-double Poisson::residual_scale() const { return spacing(0) * spacing(1); }
-
-Tensor Poisson::reference_term(const Tensor& x) const {
-  check_shape(x);
-  return inner_nodes(x.narrow(1, 1, 1));
-}
+std::vector<Equation> Poisson::equations() const { return {{.scale = spacing(0) * spacing(1)}}; }
 
 Tensor Poisson::without_ring(const Tensor& field) const {
   return torch::constant_pad_nd(inner_nodes(field), {1, 1, 1, 1});
@@ -98,7 +94,8 @@ Tensor Poisson::given_boundary() const {
   return ring;
 }
 
-Tensor Poisson::precondition(const Tensor& r) const {
+Tensor Poisson::precondition(const Residual& residual) const {
+  const Tensor& r = residual.fields.front().interior;
   const int64_t h = grid().height() - 2, w = grid().width() - 2;
   require<DataError>(r.dim() == 4 && r.size(2) == h && r.size(3) == w,
                      "[{}] precondition: expected (B,1,{},{}), got {}", name(), h, w, shape_string(r));

@@ -31,8 +31,7 @@ class Poisson : public Pde {
 
   /// interior [B,1,H-2,W-2], boundary [B,2(H+W-2)] (first row, last row, then the two columns between them).
   Residual residual(const Tensor& x) const override;
-  double residual_scale() const override;
-  Tensor reference_term(const Tensor& x) const override;
+  std::vector<Equation> equations() const override;
 
   /// u = 0 on the ring; a stays as it is.
   Tensor constrain(const Tensor& x) const override;
@@ -41,7 +40,7 @@ class Poisson : public Pde {
   Tensor given_boundary() const override;
 
   /// The direct solver itself: exactly the error of a u that is right on the ring, with the sign of r: L u = r.
-  Tensor precondition(const Tensor& r) const override;
+  Tensor precondition(const Residual& r) const override;
   bool has_preconditioner() const override { return true; }
 
  protected:

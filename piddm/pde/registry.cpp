@@ -40,6 +40,7 @@ PdePtr make_pde(const PdeOptions& options) {
   check_bounds(options, "pde");
   const auto pde = factory(options);
   pde->check_parameters();
+  pde->check_equations();
   return pde;
 }
 

@@ -67,9 +67,8 @@ Residual Stefan::equation(const Tensor& u, const Tensor& u_star) const {
   Tensor smooth = whole_patch(wet).logical_or(whole_patch(wet.logical_not()));
   smooth.narrow(3, 0, kFirstSmoothTime - 1).fill_(false);
   const Tensor start = u.select(3, 0).slice(2, 1);
-  return {.interior = time_derivative(u) - second_derivative((u - u_star).clamp_min(0)),
-          .boundary = torch::cat({start, u.select(2, 0) - 1, u.select(2, -1)}, 2).flatten(1),
-          .smooth = smooth};
+  return {.fields = {{.interior = time_derivative(u) - second_derivative((u - u_star).clamp_min(0)), .smooth = smooth}},
+          .boundary = torch::cat({start, u.select(2, 0) - 1, u.select(2, -1)}, 2).flatten(1)};
 }
 
 Tensor Stefan::given_boundary() const {

@@ -28,7 +28,7 @@ class Stefan : public ClosedForm {
 
   explicit Stefan(PdeOptions options);
 
-  double residual_scale() const override { return dt(); }
+  std::vector<Equation> equations() const override { return {{.scale = dt()}}; }
 
   /// u(x,0) and u(0,t).
   Tensor given_boundary() const override;

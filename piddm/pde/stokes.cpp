@@ -21,7 +21,7 @@ Tensor Stokes::field(const Tensor& omega) const {
 Residual Stokes::equation(const Tensor& u, const Tensor& omega) const {
   const Tensor start = u.select(3, 0) - cosine_.squeeze(1).to(u.device(), u.scalar_type());
   const Tensor wall = u.select(2, 0) - amplitude_ * torch::cos(omega.squeeze(3) * t(u));
-  return {.interior = time_derivative(u) - omega / (2 * k_ * k_) * second_derivative(u),
+  return {.fields = {{.interior = time_derivative(u) - omega / (2 * k_ * k_) * second_derivative(u)}},
           .boundary = torch::cat({start, wall}, 2).flatten(1)};
 }
 

@@ -22,7 +22,7 @@ class Stokes : public ClosedForm {
 
   explicit Stokes(PdeOptions options);
 
-  double residual_scale() const override { return dt(); }
+  std::vector<Equation> equations() const override { return {{.scale = dt()}}; }
 
   /// u(x,0) and u(0,t).
   Tensor given_boundary() const override;

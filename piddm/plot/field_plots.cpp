@@ -50,7 +50,7 @@ std::vector<Panel> sample_row(const Dataset& data, const PdePtr& pde, int64_t sa
   if (!pde) return row;
   if (references) add_references(row, *pde, x, axes);
   const auto r = pde->residual(x);
-  const auto scaled = r.interior[0][0] * pde->residual_scale();
+  const auto scaled = r.fields.front().interior[0][0] * pde->equations().front().scale;
   row.push_back(difference_panel(residual_title(scaled, r.boundary), scaled, axes));
   const double shown = scaled.abs().flatten().quantile(kShownShare).item<double>();
   if (shown > 0) row.back().range = {-shown, shown};

@@ -99,7 +99,7 @@ Report run_compare(const CompareModels& models, const CompareOptions& options, c
       .reading =
           "Errors in units of a channel's variance; mse over what was not given; nfe, backward and "
           "seconds per sample.",
-      .columns = default_columns(kSamplesJudged | kTasksJudged, pde->channel_names()),
+      .columns = default_columns(kSamplesJudged | kTasksJudged, metric_parts(*pde)),
       .sizes = fmt::format("{} samples per method, {} cases per task, judged against {} held-out true samples",
                            options.samples, options.cases, options.held_out),
       .options = write_fields(options),

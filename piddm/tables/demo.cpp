@@ -55,7 +55,7 @@ std::string number_cell(const Scores& numbers, const std::string& metric) {
 Names generated_metrics(const DemoReport& report) {
   auto metrics = metric_columns({"pde_error", "rel_residual", "boundary_error", "solution_error", "mmse", "smse",
                                  "decode_iterations", "decode_moved", "nfe", "backward", "seconds_per_sample"},
-                                report.pde->channel_names());
+                                metric_parts(*report.pde));
   if (!report.floor.has("boundary_error")) std::erase(metrics, "boundary_error");
   return metrics;
 }
@@ -67,8 +67,10 @@ Names task_metrics(const DemoReport& report) {
     metrics.push_back("mean_field_mse_" + channel);
   }
   if (report.tasks.front().metric("misclassified")) metrics.emplace_back("misclassified");
-  for (const char* metric : {"pde_error", "rel_residual", "solution_error", "nfe", "backward", "seconds_per_sample"})
-    metrics.emplace_back(metric);
+  const auto rest =
+      metric_columns({"pde_error", "rel_residual", "solution_error", "nfe", "backward", "seconds_per_sample"},
+                     metric_parts(*report.pde));
+  metrics.insert(metrics.end(), rest.begin(), rest.end());
   return metrics;
 }
 
@@ -115,14 +117,30 @@ Table paper_rows(const DemoReport& report) {
   return table;
 }
 
+/// "0.112", or of several equations "0.02 (flux), 1 (mass)".
+std::string scales_text(const Pde& pde) {
+  Names parts;
+  for (const auto& equation : pde.equations())
+    parts.push_back(fmt::format("{:.4g}{}", equation.scale, equation.name.empty() ? "" : " (" + equation.name + ")"));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+json scales_json(const Pde& pde) {
+  const auto names = pde.several_equations();
+  if (names.empty()) return pde.equations().front().scale;
+  json scales = json::object();
+  for (const auto& equation : pde.equations()) scales[equation.name] = equation.scale;
+  return scales;
+}
+
 std::string explanation(const DemoReport& report) {
   const auto& o = report.options;
   return fmt::format(
       "{}\n{} samples of each method against {} held-out true ones; {} cases per task. floor: true data against true "
       "data at these sizes (95th percentile), and the data's own residual.\n"
-      "pde_error = mean (c r)^2 with c = {:.4g}, rel_residual = RMS(r) / RMS(its reference term on true data); every "
+      "pde_error = mean (c r)^2 with c = {}, rel_residual = RMS(r) / RMS(its reference term on true data); every "
       "other error is in units of a channel's variance (boundary_error: of u's own unit).\n",
-      law_of(*report.pde), o.samples, o.held_out, o.cases, report.pde->residual_scale());
+      law_of(*report.pde), o.samples, o.held_out, o.cases, scales_text(*report.pde));
 }
 
 /// Ours beside a rival by one metric, both above the floor of true data.
@@ -221,7 +239,7 @@ json to_json(const DemoReport& report) {
   for (const auto& row : report.tasks) out["tasks"][row.labels.task] = to_json(row.result);
   out["pde"] = write_fields(pde.options());
   out["pde"].update(
-      json{{"summary", law_of(pde)}, {"channels", pde.channel_names()}, {"residual_scale", pde.residual_scale()}});
+      json{{"summary", law_of(pde)}, {"channels", pde.channel_names()}, {"residual_scale", scales_json(pde)}});
   out["options"] = write_fields(report.options);
   out["machine"] = report.machine;
   return out;

@@ -17,7 +17,8 @@ const Channel& channel_of(const Pde& pde, int64_t channel) { return pde.channels
 
 Tensor residual_map(const Tensor& x, const Pde& pde) {
   const torch::NoGradGuard no_grad;
-  return pde.residual(x.unsqueeze(0).to(torch::kFloat64)).interior[0][0] * pde.residual_scale();
+  const auto r = pde.residual(x.unsqueeze(0).to(torch::kFloat64));
+  return r.fields.front().interior[0][0] * pde.equations().front().scale;
 }
 
 ColorRange channel_range(const Tensor& field, const Channel& channel) {

@@ -41,6 +41,9 @@ Loss Pidm::judge(const Batch& batch, const Tensor& v) {
   const torch::AutoGradMode with_gradient(torch::GradMode::is_enabled() && options_.lambda > 0);
   const auto physics = physics_loss(*pde_, normalizer_.to_physical(estimate(batch, v)));
   Loss loss{diffusion, {{"diffusion", diffusion.detach()}, {"pde_error", physics.pde_error.mean().detach()}}};
+  const auto names = pde_->several_equations();
+  for (size_t i = 0; i < names.size(); ++i)
+    loss.terms.emplace_back("pde_error_" + names[i], physics.equations[i].mean().detach());
   if (options_.lambda > 0) {
     const double beside_residual = options_.boundary / options_.lambda;
     loss.total = diffusion + (weight(batch.t) * weighted(physics, beside_residual, normalizer_.std(0))).mean();

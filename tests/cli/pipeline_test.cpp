@@ -20,6 +20,7 @@ class Pipeline : public ::testing::Test {
   static double relative_residual(const Tensor& x) {
     return make_pde({"darcy", x.size(-1)})
         ->residual(x.to(torch::kFloat64))
+        .fields[0]
         .interior.square()
         .mean()
         .sqrt()

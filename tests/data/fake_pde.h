@@ -32,11 +32,12 @@ class FakePde : public Pde {
     return factor_ * coefficients.narrow(1, 0, 1) + coefficients.narrow(1, 1, 1);
   }
 
+  std::vector<Equation> equations() const override { return {{.scale = 10}}; }
   Residual residual(const Tensor& x) const override {
-    return {x.narrow(1, 0, 1) - factor_ * x.narrow(1, 1, 1) - x.narrow(1, 2, 1), {}, {}};
+    const auto u = x.narrow(1, 0, 1);
+    return {.fields = {{.interior = u - factor_ * x.narrow(1, 1, 1) - x.narrow(1, 2, 1),
+                        .reference = torch::full_like(u, 2.0)}}};
   }
-  double residual_scale() const override { return 10; }
-  Tensor reference_term(const Tensor& x) const override { return torch::full_like(x.narrow(1, 0, 1), 2.0); }
 
   /// u is not negative.
   Tensor constrain(const Tensor& x) const override {

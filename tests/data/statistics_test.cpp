@@ -53,11 +53,12 @@ TEST(Statistics, ResidualsOfKnownErrors) {
     EXPECT_DOUBLE_EQ(s.mean_pde_error(), 100 * 0.25 / 5);
     EXPECT_DOUBLE_EQ(s.rel_residual(), std::sqrt(0.25 / 5) / 2);
     EXPECT_DOUBLE_EQ(s.worst_rel_residual(), 0.25);
-    EXPECT_EQ(s.worst_sample(), 3);
-    EXPECT_NEAR(s.peak[3].item<double>(), 25, 1e-12);
-    EXPECT_EQ(s.peak[2].item<double>(), 0);
-    EXPECT_TRUE(join_statistics({s, s}).residual.equal(torch::cat({s.residual, s.residual})));
-    EXPECT_LT(testing::relative_error(s.pde_error, pde.pde_error(x)), 1e-14);
+    const auto& [error, residual, reference, peak] = s.equations.at(0);
+    EXPECT_NEAR(peak[3].item<double>(), 25, 1e-12);
+    EXPECT_EQ(peak[2].item<double>(), 0);
+    EXPECT_TRUE(join_statistics({s, s}).equations[0].residual.equal(torch::cat({residual, residual})));
+    EXPECT_LT(testing::relative_error(error, pde.pde_error(x)), 1e-14);
+    EXPECT_TRUE(s.pde_error().equal(error));
   }
 }
 

@@ -24,8 +24,8 @@ class RegressionTest : public ::testing::Test {
   Terms terms_of(const Pairs& pairs) const {
     const torch::NoGradGuard no_grad;
     const auto x = student_(pairs.latents);
-    const auto r = model_.pde->residual(model_.normalizer.to_physical(x)).interior.to(torch::kFloat64) *
-                   model_.pde->residual_scale();
+    const auto r = model_.pde->residual(model_.normalizer.to_physical(x)).fields[0].interior.to(torch::kFloat64) *
+                   model_.pde->equations()[0].scale;
     return {(x - pairs.targets).to(torch::kFloat64).square().mean().item<double>(), r.square().mean().item<double>()};
   }
   Terms terms_of_chunks(int64_t first, int64_t last) {
@@ -274,7 +274,7 @@ TEST_F(RegressionTest, TheErrorTermIsTheSolversAndMovesTheSolutionOnly) {
   const auto with = gradient(2, &excess), without = gradient(0);
   const torch::NoGradGuard no_grad;
   const auto x = model_.normalizer.to_physical(student(source_.chunk(0).latents)).to(torch::kFloat64);
-  const auto error = FastPoisson(testing::kTinyGrid).solve(model_.pde->residual(x).interior, 6);
+  const auto error = FastPoisson(testing::kTinyGrid).solve(model_.pde->residual(x).fields[0].interior, 6);
   EXPECT_NEAR(excess, 2 * error.square().mean().item<double>() / std::pow(model_.normalizer.std(0), 2), 1e-4 * excess);
   EXPECT_GT(std::abs((with - without)[0].item<double>()), 1e-3 * std::abs(without[0].item<double>()));
   EXPECT_LT(std::abs((with - without)[1].item<double>()), 1e-6 * with.abs().max().item<double>());

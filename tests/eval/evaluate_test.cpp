@@ -71,7 +71,7 @@ TEST(Judge, AWrongSolutionCostsTheClosedFormAmount) {
   const auto report = judge().samples(samples_of(x));
   const double residual = kEps * kCoefficient * eigenvalue(kModeX, kModeY) / 2;  // RMS
   EXPECT_NEAR(report.at("rel_residual"), residual, 1e-8 * residual);
-  EXPECT_NEAR(report.at("pde_error"), std::pow(pde->residual_scale() * residual, 2), 1e-8 * std::pow(residual, 2));
+  EXPECT_NEAR(report.at("pde_error"), std::pow(pde->equations()[0].scale * residual, 2), 1e-8 * std::pow(residual, 2));
   const double expected = kEps * kEps / 4 / std::pow(normalizer().std(0), 2);
   EXPECT_NEAR(report.at("solution_error"), expected, 1e-8 * expected);
 }

@@ -12,7 +12,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-const Names kChannels = {"u", "a"};
+const MetricParts kParts = {.channels = {"u", "a"}};
 
 Judge judge() {
   const auto data = testing::tiny_data(32, 1000);
@@ -27,7 +27,7 @@ Names unregistered(const Scores& scores, unsigned judged) {
   Names out;
   for (const auto& [key, value] : scores.values) {
     const auto* card = find_metric(key);
-    const auto columns = card ? metric_columns({card->name}, kChannels) : Names();
+    const auto columns = card ? metric_columns({card->name}, kParts) : Names();
     if (!card || !(card->judged & judged) || std::find(columns.begin(), columns.end(), key) == columns.end())
       out.push_back(key);
   }
@@ -71,15 +71,27 @@ TEST(MetricRegistry, CountsHaveNoBestValue) {
 }
 
 TEST(MetricRegistry, ColumnsFollowTheChannelsOfThePde) {
-  EXPECT_EQ(metric_columns({"swd", "mmse", "mse"}, kChannels),
+  EXPECT_EQ(metric_columns({"swd", "mmse", "mse"}, kParts),
             Names({"swd", "mmse", "mmse_u", "mmse_a", "mse_u", "mse_a"}));
-  EXPECT_ERROR(metric_columns({"mmsee"}, kChannels), ExitCode::usage, "did you mean 'mmse'?");
-  EXPECT_EQ(default_columns(kSamplesJudged, kChannels),
+  EXPECT_ERROR(metric_columns({"mmsee"}, kParts), ExitCode::usage, "did you mean 'mmse'?");
+  EXPECT_EQ(default_columns(kSamplesJudged, kParts),
             Names({"mmse", "smse", "swd", "apdd", "fpd", "frechet_teacher", "pde_error", "rel_residual",
                    "solution_error", "nfe", "seconds_per_sample"}));
-  EXPECT_EQ(default_columns(kTasksJudged, {"u"}),
+  EXPECT_EQ(default_columns(kTasksJudged, {.channels = {"u"}}),
             Names({"mse_u", "rel_l2_u", "pde_error", "rel_residual", "solution_error", "constraint_error", "nfe",
                    "seconds_per_sample"}));
+}
+
+TEST(MetricRegistry, SeveralEquationsAndSolutionsHaveColumnsOfTheirOwn) {
+  const MetricParts parts{.channels = {"p", "q", "a"}, .solutions = {"p", "q"}, .equations = {"flux", "mass"}};
+  EXPECT_EQ(metric_columns({"pde_error", "solution_error", "swd"}, parts),
+            Names({"pde_error", "pde_error_flux", "pde_error_mass", "solution_error", "solution_error_p",
+                   "solution_error_q", "swd"}));
+  EXPECT_EQ(default_columns(kSamplesJudged, parts),
+            Names({"mmse", "smse", "swd", "apdd", "fpd", "frechet_teacher", "pde_error", "pde_error_flux",
+                   "pde_error_mass", "rel_residual", "rel_residual_flux", "rel_residual_mass", "solution_error",
+                   "solution_error_p", "solution_error_q", "nfe", "seconds_per_sample"}));
+  EXPECT_EQ(find_metric("rel_residual_mass")->name, "rel_residual");
 }
 
 TEST(MetricRegistry, EveryCardIsComplete) {

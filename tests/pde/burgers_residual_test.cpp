@@ -25,7 +25,8 @@ TEST(BurgersResidual, StencilsAreOfSecondOrder) {
   for (const std::string form : {"compact", "wide"}) {
     double previous = 0;
     for (const int64_t n : {32, 64, 128, 256}) {
-      const double error = burgers(n, form)->residual(exact_solution(n)).interior.square().mean().sqrt().item<double>();
+      const double error =
+          burgers(n, form)->residual(exact_solution(n)).fields[0].interior.square().mean().sqrt().item<double>();
       if (previous > 0) {
         EXPECT_NEAR(std::log2(previous / error), 2, 0.15) << form << " " << n;
       }
@@ -42,7 +43,7 @@ TEST(BurgersResidual, StepIsExactToTheTimeErrorOfTheScheme) {
 
 TEST(BurgersResidual, CompactStencilByHand) {
   const PdePtr pde = burgers(16, "compact");
-  const Tensor x = torch::randn({1, 2, 16, 16}, torch::kFloat64), r = pde->residual(x).interior;
+  const Tensor x = torch::randn({1, 2, 16, 16}, torch::kFloat64), r = pde->residual(x).fields[0].interior;
   ASSERT_EQ(r.sizes(), torch::IntArrayRef({1, 1, 16, 14}));
   const auto u = x.accessor<double, 4>()[0][0];
   for (const auto& [j, n] : {std::pair{0, 1}, {15, 14}, {7, 5}}) {
@@ -56,9 +57,9 @@ TEST(BurgersResidual, CompactStencilByHand) {
 TEST(BurgersResidual, WideStencilDoesNotSeeTheDiffusionOfCheckerboards) {
   const Tensor sign = 1 - 2 * (torch::arange(16, torch::kFloat64).remainder(2));
   const Tensor x = sign.view({1, 1, 16, 1}).expand({1, 2, 16, 16}).clone();
-  EXPECT_LT(burgers(16, "wide")->residual(x).interior.abs().max().item<double>(), 1e-12);
-  EXPECT_GT(burgers(16, "compact")->residual(x).interior.abs().min().item<double>(), 1);
-  EXPECT_GT(burgers(16, "step")->residual(x).interior.abs().min().item<double>(), 1);
+  EXPECT_LT(burgers(16, "wide")->residual(x).fields[0].interior.abs().max().item<double>(), 1e-12);
+  EXPECT_GT(burgers(16, "compact")->residual(x).fields[0].interior.abs().min().item<double>(), 1);
+  EXPECT_GT(burgers(16, "step")->residual(x).fields[0].interior.abs().min().item<double>(), 1);
 }
 
 TEST(BurgersResidual, ShapesReferenceAndBoundary) {
@@ -67,8 +68,8 @@ TEST(BurgersResidual, ShapesReferenceAndBoundary) {
     Tensor x = pde->sample(1, 0, 2);
     x.select(1, 1) += 0.25;
     const Residual r = pde->residual(x);
-    EXPECT_EQ(r.interior.sizes(), torch::IntArrayRef({2, 1, 16, form == "step" ? 15 : 14}));
-    EXPECT_EQ(pde->reference_term(x).sizes(), r.interior.sizes());
+    EXPECT_EQ(r.fields[0].interior.sizes(), torch::IntArrayRef({2, 1, 16, form == "step" ? 15 : 14}));
+    EXPECT_EQ(pde->residual(x).fields[0].reference.sizes(), r.fields[0].interior.sizes());
     EXPECT_EQ(r.boundary.sizes(), torch::IntArrayRef({2, 16}));
     EXPECT_LT(largest_difference(r.boundary, torch::full({2, 16}, -0.25, torch::kFloat64)), 1e-14);
   }
@@ -97,8 +98,8 @@ TEST(BurgersResidual, IsDifferentiable) {
   for (const std::string form : {"compact", "wide", "step"}) {
     const PdePtr pde = burgers(16, form);
     const Tensor x = pde->sample(2, 0, 2) + 0.05 * torch::randn({2, 2, 16, 16}, torch::kFloat64);
-    const Tensor weights = torch::randn(pde->residual(x).interior.sizes(), torch::kFloat64);
-    const auto linear = [&](const Tensor& y) { return (pde->residual(y).interior * weights).sum(); };
+    const Tensor weights = torch::randn(pde->residual(x).fields[0].interior.sizes(), torch::kFloat64);
+    const auto linear = [&](const Tensor& y) { return (pde->residual(y).fields[0].interior * weights).sum(); };
     const auto boundary = [&](const Tensor& y) { return pde->residual(y).boundary.pow(2).sum(); };
     EXPECT_LT(gradient_error(linear, x), 1e-6) << form;
     EXPECT_LT(gradient_error([&](const Tensor& y) { return pde->pde_error(y).sum(); }, x), 1e-6) << form;
@@ -110,9 +111,9 @@ TEST(BurgersResidual, Float32AgreesWithFloat64) {
   for (const std::string form : {"compact", "wide", "step"}) {
     const PdePtr pde = burgers(32, form);
     const Tensor x = pde->sample(2, 0, 2) + 0.01 * torch::randn({2, 2, 32, 32}, torch::kFloat64);
-    const Tensor narrow = pde->residual(x.to(torch::kFloat32)).interior;
+    const Tensor narrow = pde->residual(x.to(torch::kFloat32)).fields[0].interior;
     EXPECT_EQ(narrow.scalar_type(), torch::kFloat32);
-    EXPECT_LT(relative_error(narrow, pde->residual(x).interior), 1e-5) << form;
+    EXPECT_LT(relative_error(narrow, pde->residual(x).fields[0].interior), 1e-5) << form;
   }
 }
 

@@ -33,7 +33,7 @@ TEST(Burgers, ChannelsAndParameters) {
   const PdePtr pde = make_pde({.name = "burgers", .grid = 16});
   EXPECT_EQ(pde->channel_names(), (std::vector<std::string>{"u", "a"}));
   EXPECT_EQ(pde->num_solution_channels(), 1);
-  EXPECT_EQ(pde->residual_scale(), 1);
+  EXPECT_EQ(pde->equations()[0].scale, 1);
   EXPECT_EQ(pde->parameters()[0].value, 0.01);
   EXPECT_EQ(pde->parameters()[1].choices, (std::vector<std::string>{"compact", "wide", "step"}));
   const Tensor given = pde->given_boundary();

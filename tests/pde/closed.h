@@ -51,7 +51,7 @@ inline double gradient_deviation(const std::function<Tensor(const Tensor&)>& f, 
 /// coordinates of the scored points as [h,1] and [w].
 inline double residual_rms(const Pde& pde, double scalar, const Tensor& x, const Tensor& t,
                            const std::function<Tensor(const Tensor&, const Tensor&)>& region) {
-  const Tensor r = pde.residual(exact_sample(pde, scalar)).interior[0][0];
+  const Tensor r = pde.residual(exact_sample(pde, scalar)).fields[0].interior[0][0];
   const Tensor mask = region(x, t).expand_as(r);
   return r.masked_select(mask).square().mean().sqrt().item<double>();
 }

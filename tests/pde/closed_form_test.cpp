@@ -67,11 +67,11 @@ TEST_P(ClosedForms, ResidualsMatchNumpy) {
   const std::string& name = GetParam().name;
   const Tensor x = torch::cat({reference(name + ".noisy"), reference(name + ".noisy_scalar")}, 1);
   const Residual r = pde(name, 17)->residual(x);
-  EXPECT_LT(relative_error(r.interior, reference(name + ".interior")), 1e-13);
+  EXPECT_LT(relative_error(r.fields[0].interior, reference(name + ".interior")), 1e-13);
   EXPECT_LT(relative_error(r.boundary, reference(name + ".boundary").squeeze(1)), 1e-13);
   const bool has_front = name == "pme" || name == "stefan";
-  ASSERT_EQ(r.smooth.defined(), has_front);
-  EXPECT_TRUE(!has_front || torch::equal(r.smooth, reference(name + ".smooth")));
+  ASSERT_EQ(r.fields[0].smooth.defined(), has_front);
+  EXPECT_TRUE(!has_front || torch::equal(r.fields[0].smooth, reference(name + ".smooth")));
 }
 
 TEST_P(ClosedForms, SameBitsForAnySplitAndThreads) {
@@ -117,8 +117,8 @@ TEST_P(ClosedForms, FloorsAreThePublishedOnes) {
   const auto& c = GetParam();
   const PdePtr p = pde(c.name, 128);
   const ResidualStatistics s = residual_statistics(*p, p->sample(0, 1'000'000, 48));
-  const double scale = p->residual_scale(), floor = s.mean_pde_error(),
-               smooth = s.residual.mean().item<double>() * scale * scale;
+  const double scale = p->equations()[0].scale, floor = s.mean_pde_error(),
+               smooth = s.equations[0].residual.mean().item<double>() * scale * scale;
   EXPECT_GT(floor, c.floor / 2);
   EXPECT_LT(floor, c.floor * 2);
   EXPECT_GT(smooth, c.smooth / 2);
@@ -149,7 +149,8 @@ TEST_P(ClosedForms, ResidualIsDifferentiableInBothChannels) {
   const Tensor gap = x.narrow(1, 0, 1) - x.narrow(1, 1, 1).mean({2, 3}, true);
   x.narrow(1, 0, 1) += 1e-2 * gap.sign() * (gap.abs() < 1e-2);
   const Residual shape = p->residual(x);
-  const Tensor weights = torch::randn_like(shape.interior), boundary_weights = torch::randn_like(shape.boundary);
+  const Tensor weights = torch::randn_like(shape.fields[0].interior),
+               boundary_weights = torch::randn_like(shape.boundary);
   for (const int64_t channel : {0, 1}) {
     const auto with = [&](const Tensor& field) {
       return channel == 0 ? torch::cat({field, x.narrow(1, 1, 1)}, 1) : torch::cat({x.narrow(1, 0, 1), field}, 1);
@@ -157,9 +158,9 @@ TEST_P(ClosedForms, ResidualIsDifferentiableInBothChannels) {
     const Tensor field = x.narrow(1, channel, 1).contiguous();
     const auto both = [&](const Tensor& f) {
       const Residual r = p->residual(with(f));
-      return (r.interior * weights).sum() * p->residual_scale() + (r.boundary * boundary_weights).sum();
+      return (r.fields[0].interior * weights).sum() * p->equations()[0].scale + (r.boundary * boundary_weights).sum();
     };
-    const auto loss = [&](const Tensor& f) { return (p->pde_error(with(f)) / p->residual_scale()).sum(); };
+    const auto loss = [&](const Tensor& f) { return (p->pde_error(with(f)) / p->equations()[0].scale).sum(); };
     EXPECT_LT(gradient_deviation(both, field), 1e-6) << "channel " << channel;
     const bool unused = channel == 1 && GetParam().name == "heat";  // phi is in the initial condition only
     EXPECT_LT(unused ? 0 : gradient_deviation(loss, field), 1e-6) << "channel " << channel;
@@ -179,20 +180,21 @@ TEST_P(ClosedForms, Float32AgreesWithFloat64) {
   const PdePtr p = pde(GetParam().name, 32);
   const Tensor x = noisy(*p, 2).to(torch::kFloat32);
   const Residual narrow = p->residual(x), wide = p->residual(x.to(torch::kFloat64));
-  EXPECT_EQ(narrow.interior.scalar_type(), torch::kFloat32);
-  EXPECT_LT(relative_error(narrow.interior, wide.interior), 1e-5);
+  EXPECT_EQ(narrow.fields[0].interior.scalar_type(), torch::kFloat32);
+  EXPECT_LT(relative_error(narrow.fields[0].interior, wide.fields[0].interior), 1e-5);
   EXPECT_LT(relative_error(narrow.boundary, wide.boundary), 1e-5);
-  EXPECT_TRUE(!wide.smooth.defined() || torch::equal(narrow.smooth, wide.smooth));
+  EXPECT_TRUE(!wide.fields[0].smooth.defined() || torch::equal(narrow.fields[0].smooth, wide.fields[0].smooth));
 }
 
 TEST_P(ClosedForms, PdeErrorAndReferenceAreInTheirUnits) {
   const PdePtr p = pde(GetParam().name, 32);
-  const Tensor x = noisy(*p, 2), r = p->residual(x).interior;
-  const double c = p->residual_scale();
+  const Tensor x = noisy(*p, 2), r = p->residual(x).fields[0].interior;
+  const double c = p->equations()[0].scale;
   EXPECT_LT(relative_error(p->pde_error(x), c * c * r.square().mean({1, 2, 3})), 1e-14);
   const Tensor u = x.narrow(1, 0, 1), inside = r.size(2) == 30 ? u.narrow(2, 1, 30) : u;
   const double dt = (GetParam().name == "stefan" ? 0.1 : 1.0) / 31;
-  EXPECT_LT(relative_error(p->reference_term(x), (inside.narrow(3, 2, 30) - inside.narrow(3, 0, 30)) / (2 * dt)),
+  EXPECT_LT(relative_error(p->residual(x).fields[0].reference,
+                           (inside.narrow(3, 2, 30) - inside.narrow(3, 0, 30)) / (2 * dt)),
             1e-13);
 }
 

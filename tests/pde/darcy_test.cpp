@@ -13,7 +13,9 @@ using piddm::testing::relative_error;
 PdePtr darcy(int64_t grid) { return make_pde({.name = "darcy", .grid = grid}); }
 
 double rel_residual(const Pde& pde, const Tensor& x) {
-  return (pde.residual(x).interior.square().mean() / pde.reference_term(x).square().mean()).sqrt().item<double>();
+  return (pde.residual(x).fields[0].interior.square().mean() / pde.residual(x).fields[0].reference.square().mean())
+      .sqrt()
+      .item<double>();
 }
 
 /// Mean of independent numbers [B] and its standard error.
@@ -34,7 +36,7 @@ TEST(Darcy, Channels) {
   EXPECT_EQ(pde->num_solution_channels(), 1);
   EXPECT_EQ(pde->channels()[0].zero_on, ZeroOn::wall);
   EXPECT_EQ(pde->channels()[1].two_valued, std::make_pair(3.0, 12.0));
-  EXPECT_DOUBLE_EQ(darcy(128)->residual_scale(), 115.0 / (128 * 128));
+  EXPECT_DOUBLE_EQ(darcy(128)->equations()[0].scale, 115.0 / (128 * 128));
 }
 
 TEST(Darcy, SamplesSatisfyTheEquationToRoundOff) {
@@ -113,7 +115,7 @@ TEST(Darcy, ResidualIsDifferentiableInBothChannels) {
       return channel == 0 ? torch::cat({field, x.narrow(1, 1, 1)}, 1) : torch::cat({x.narrow(1, 0, 1), field}, 1);
     };
     const Tensor field = x.narrow(1, channel, 1).contiguous();
-    const auto linear = [&](const Tensor& f) { return (pde->residual(with(f)).interior * weights).sum(); };
+    const auto linear = [&](const Tensor& f) { return (pde->residual(with(f)).fields[0].interior * weights).sum(); };
     const auto loss = [&](const Tensor& f) { return pde->pde_error(with(f)).sum(); };
     EXPECT_LT(gradient_error(linear, field), 1e-6) << "channel " << channel;
     EXPECT_LT(gradient_error(loss, field, 20, channel == 0 ? 1e-6 : 1e-4), 1e-6) << "channel " << channel;
@@ -123,9 +125,9 @@ TEST(Darcy, ResidualIsDifferentiableInBothChannels) {
 TEST(Darcy, ResidualInFloat32AgreesWithFloat64) {
   const PdePtr pde = darcy(32);
   const Tensor x = pde->sample(2, 0, 2) * (1 + 0.1 * torch::randn({2, 2, 32, 32}, torch::kFloat64));
-  const Tensor narrow = pde->residual(x.to(torch::kFloat32)).interior;
+  const Tensor narrow = pde->residual(x.to(torch::kFloat32)).fields[0].interior;
   EXPECT_EQ(narrow.scalar_type(), torch::kFloat32);
-  EXPECT_LT(relative_error(narrow, pde->residual(x).interior), 1e-5);
+  EXPECT_LT(relative_error(narrow, pde->residual(x).fields[0].interior), 1e-5);
 }
 
 TEST(Darcy, PdeErrorIsTheMeanSquareInItsUnit) {
@@ -180,12 +182,14 @@ TEST(Darcy, DecodeCopesWithANoisyCoefficient) {
 TEST(Darcy, PreconditionedResidualIsCloseToTheErrorOfTheSolution) {
   const PdePtr pde = darcy(32);
   const Tensor truth = pde->sample(6, 0, 4), noise = 1e-3 * torch::randn({4, 1, 32, 32}, torch::kFloat64);
-  const Tensor r = pde->residual(torch::cat({truth.narrow(1, 0, 1) - noise, truth.narrow(1, 1, 1)}, 1)).interior;
+  const Tensor r =
+      pde->residual(torch::cat({truth.narrow(1, 0, 1) - noise, truth.narrow(1, 1, 1)}, 1)).fields[0].interior;
   // With 6 = sqrt(3 * 12) the eigenvalues of L^-1 A lie in [1/2, 2].
-  const Tensor ratio = (r * pde->precondition(r)).sum({1, 2, 3}) / (r * noise).sum({1, 2, 3});
+  const auto solved = [&](const Tensor& t) { return pde->precondition({.fields = {{t}}}); };
+  const Tensor ratio = (r * solved(r)).sum({1, 2, 3}) / (r * noise).sum({1, 2, 3});
   EXPECT_GT(ratio.min().item<double>(), 0.5);
   EXPECT_LT(ratio.max().item<double>(), 2);
-  EXPECT_LT(gradient_error([&](const Tensor& t) { return pde->precondition(t).pow(2).sum(); }, r), 1e-6);
+  EXPECT_LT(gradient_error([&](const Tensor& t) { return solved(t).pow(2).sum(); }, r), 1e-6);
 }
 
 TEST(Darcy, ConstrainSetsTheRing) {

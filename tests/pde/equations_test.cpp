@@ -32,7 +32,7 @@ TEST(Stokes, SolutionAtAPoint) {
   const PdePtr p = pde("stokes", 101, {{"A", 1.5}, {"k", 3.0}});
   const Tensor u = p->solve(constant(6, 101));
   EXPECT_NEAR(entry(u, 30, 70), 1.5 * std::exp(-0.9) * std::cos(0.9 - 4.2), 1e-15);
-  EXPECT_DOUBLE_EQ(p->residual_scale(), 0.01);
+  EXPECT_DOUBLE_EQ(p->equations()[0].scale, 0.01);
 }
 
 TEST(Stokes, ResidualIsSecondOrder) {
@@ -68,7 +68,7 @@ TEST(Heat, SolutionAtAPoint) {
   const PdePtr p = pde("heat", 40, {{"alpha", 2.0}});
   const Tensor u = p->solve(constant(0.7, 40));
   EXPECT_NEAR(entry(u, 7, 13), std::exp(-26.0 / 39) * std::sin(14 * std::numbers::pi / 40 + 0.7), 1e-15);
-  EXPECT_DOUBLE_EQ(p->residual_scale(), 1.0 / 39);
+  EXPECT_DOUBLE_EQ(p->equations()[0].scale, 1.0 / 39);
 }
 
 TEST(Heat, ResidualIsSecondOrder) {
@@ -76,6 +76,7 @@ TEST(Heat, ResidualIsSecondOrder) {
       [](int64_t n) {
         return pde("heat", n)
             ->residual(exact_sample(*pde("heat", n), 1))
+            .fields[0]
             .interior.square()
             .mean()
             .sqrt()
@@ -86,11 +87,11 @@ TEST(Heat, ResidualIsSecondOrder) {
 
 TEST(Heat, IsScoredAtAllXAndPeriodic) {
   const PdePtr p = pde("heat", 16);
-  const Tensor x = torch::randn({1, 2, 16, 16}, torch::kFloat64), r = p->residual(x).interior;
+  const Tensor x = torch::randn({1, 2, 16, 16}, torch::kFloat64), r = p->residual(x).fields[0].interior;
   EXPECT_EQ(r.sizes(), torch::IntArrayRef({1, 1, 16, 14}));
   Tensor rolled = x.clone();
   rolled.select(1, 0).copy_(x.select(1, 0).roll({5}, {1}));
-  EXPECT_LT(relative_error(p->residual(rolled).interior, r.roll({5}, {2})), 1e-14);
+  EXPECT_LT(relative_error(p->residual(rolled).fields[0].interior, r.roll({5}, {2})), 1e-14);
 }
 
 TEST(Heat, ParameterEntersTheResidual) {
@@ -117,7 +118,7 @@ TEST(Pme, SolutionAtAPoint) {
   EXPECT_EQ(entry(u, 20, 20), 0);
   EXPECT_EQ(entry(u, 21, 20), 0);
   EXPECT_GT(entry(u, 19, 20), 0);
-  EXPECT_DOUBLE_EQ(p->residual_scale(), 1.0 / 2500);
+  EXPECT_DOUBLE_EQ(p->equations()[0].scale, 1.0 / 2500);
 }
 
 TEST(Pme, ResidualIsSecondOrderAwayFromTheFront) {
@@ -134,8 +135,8 @@ TEST(Pme, LinearProfileIsExact) {
   // m = 1: u = t - x, whose differences have no error away from the front.
   const PdePtr p = pde("pme", 33);
   const Residual r = p->residual(exact_sample(*p, 1));
-  EXPECT_LT(r.interior.masked_select(r.smooth).abs().max().item<double>(), 1e-10);
-  EXPECT_EQ(r.smooth.sum().item<int64_t>(), 28 * 29 / 2);  // t - x >= 3 h
+  EXPECT_LT(r.fields[0].interior.masked_select(r.fields[0].smooth).abs().max().item<double>(), 1e-10);
+  EXPECT_EQ(r.fields[0].smooth.sum().item<int64_t>(), 28 * 29 / 2);  // t - x >= 3 h
 }
 
 TEST(Pme, NegativeValuesCountInTheTimeDerivativeOnly) {
@@ -143,7 +144,7 @@ TEST(Pme, NegativeValuesCountInTheTimeDerivativeOnly) {
   Tensor x = torch::zeros({1, 2, 16, 16}, torch::kFloat64);
   x.select(1, 1).fill_(2);
   x[0][0][5][6] = -0.1;
-  const Tensor r = p->residual(x).interior[0][0];
+  const Tensor r = p->residual(x).fields[0].interior[0][0];
   EXPECT_NEAR(r[4][4].item<double>(), -0.1 * 15 / 2, 1e-14);
   EXPECT_NEAR(r[4][6].item<double>(), 0.1 * 15 / 2, 1e-14);
   EXPECT_EQ(r.count_nonzero().item<int64_t>(), 2);
@@ -156,8 +157,8 @@ TEST(Pme, FiniteForAnyM) {
     x.select(1, 1).fill_(m);
     x.requires_grad_(true);
     const Residual r = p->residual(x);
-    (r.interior.sum() + r.boundary.sum()).backward();
-    EXPECT_TRUE(all_finite(r.interior) && all_finite(r.boundary) && all_finite(x.grad())) << m;
+    (r.fields[0].interior.sum() + r.boundary.sum()).backward();
+    EXPECT_TRUE(all_finite(r.fields[0].interior) && all_finite(r.boundary) && all_finite(x.grad())) << m;
   }
 }
 
@@ -191,7 +192,7 @@ TEST(Stefan, SolutionAtAPoint) {
   EXPECT_EQ(entry(u, last + 1, 49), 0);
   EXPECT_TRUE((u.select(2, 0) == 1).all().item<bool>());
   EXPECT_TRUE((u.select(3, 0).slice(2, 1) == 0).all().item<bool>());
-  EXPECT_DOUBLE_EQ(p->residual_scale(), 1e-3);
+  EXPECT_DOUBLE_EQ(p->equations()[0].scale, 1e-3);
 }
 
 TEST(Stefan, ResidualIsSecondOrderAwayFromTheFront) {
@@ -209,7 +210,7 @@ TEST(Stefan, ResidualIsSecondOrderAwayFromTheFront) {
 
 TEST(Stefan, SmoothPointsLeaveOutTheFrontAndTheFirstTimes) {
   const PdePtr p = pde("stefan", 64);
-  const Tensor smooth = p->residual(p->sample(1, 0, 1)).smooth[0][0];
+  const Tensor smooth = p->residual(p->sample(1, 0, 1)).fields[0].smooth[0][0];
   EXPECT_FALSE(smooth.narrow(1, 0, 5).any().item<bool>());  // t indices 1..5
   EXPECT_TRUE(smooth.select(1, 5).any().item<bool>());
   const Tensor left_out = smooth.logical_not().narrow(1, 5, 57).sum(0);

@@ -1,5 +1,6 @@
 #include "piddm/pde/pde.h"
 #include "tests/data/fake_pde.h"
+#include "tests/flux_darcy.h"
 #include "tests/testing.h"
 
 namespace piddm {
@@ -47,6 +48,17 @@ TEST(PdeOptions, ReadAndWrite) {
   read_fields(json{{"name", "darcy"}, {"grid", 48}}, options);
   EXPECT_EQ(options.grid, 48);
   EXPECT_EQ(write_fields(options)["name"], "darcy");
+}
+
+class Unnamed : public testing::FluxDarcy {
+ public:
+  explicit Unnamed(const PdeOptions& options) : FluxDarcy(options) {}
+  std::vector<Equation> equations() const override { return {{1, "flux"}, {1, "flux"}, {1, "mass"}}; }
+};
+
+TEST(PdeRegistry, RefusesEquationsWithoutNamesOfTheirOwn) {
+  pde_registry().add({"unnamed", "two equations of one name", make_registered_pde<Unnamed>});
+  EXPECT_ERROR(make_pde({.name = "unnamed", .grid = 16}), ExitCode::usage, "several need names, each its own");
 }
 
 }  // namespace

@@ -49,7 +49,9 @@ inline void expect_same_bits(const Pde& pde) {
 inline double median_error(const Pde& pde, const Tensor& x) { return pde.pde_error(x).median().item<double>(); }
 
 inline double rel_residual(const Pde& pde, const Tensor& x) {
-  return (pde.residual(x).interior.square().mean() / pde.reference_term(x).square().mean()).sqrt().item<double>();
+  return (pde.residual(x).fields[0].interior.square().mean() / pde.residual(x).fields[0].reference.square().mean())
+      .sqrt()
+      .item<double>();
 }
 
 inline double largest_difference(const Tensor& a, const Tensor& b) { return (a - b).abs().max().item<double>(); }

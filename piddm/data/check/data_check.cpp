@@ -130,26 +130,28 @@ class Check {
     std::set<int64_t> chosen;
     const bool every = options_.all || n <= kFirst || seconds_per_sample() * static_cast<double>(n) <= options_.seconds;
     for (int64_t i = 0; i < (every ? n : kFirst); ++i) chosen.insert(i);
-    if (!every)
-      for (const auto& score :
-           {statistics_.pde_error, statistics_.residual, statistics_.peak, statistics_.boundary, constraint_}) {
-        if (!score.defined()) continue;
-        const auto order = score.argsort(0, true);
-        for (int64_t k = 0; k < std::min(kOutstanding, n); ++k) chosen.insert(order[k].item<int64_t>());
-      }
+    if (every) return {chosen.begin(), chosen.end()};
+    std::vector<Tensor> scores = {statistics_.boundary, constraint_};
+    for (const auto& e : statistics_.equations) scores.insert(scores.end(), {e.pde_error, e.residual, e.peak});
+    for (const auto& score : scores) {
+      if (!score.defined()) continue;
+      const auto order = score.argsort(0, true);
+      for (int64_t k = 0; k < std::min(kOutstanding, n); ++k) chosen.insert(order[k].item<int64_t>());
+    }
     return {chosen.begin(), chosen.end()};
   }
 
   void check_means() {
-    const auto& floor = own_.floor;
-    const bool known = floor.pde_error.defined();
-    const double squares = kFloorFactor * kFloorFactor;
-    const auto row = [&](const std::string& name, double value, double floor_value, double factor) {
-      add(name, value, known ? std::optional(factor * floor_value) : std::nullopt,
-          known ? fmt::format("floor {:.4g}", floor_value) : "no floor");
-    };
-    row("pde_error", statistics_.mean_pde_error(), known ? floor.mean_pde_error() : 0, squares);
-    row("rel_residual", statistics_.rel_residual(), known ? floor.rel_residual() : 0, kFloorFactor);
+    const bool known = !own_.floor.equations.empty();
+    const auto values = residual_scores(pde_, statistics_);
+    const auto floors = known ? residual_scores(pde_, own_.floor) : values;
+    for (size_t i = 0; i < values.size(); ++i) {
+      const auto& [name, value] = values[i];
+      const double floor = floors[i].second;
+      const double factor = name.starts_with("pde_error") ? kFloorFactor * kFloorFactor : kFloorFactor;
+      add(name, value, known ? std::optional(factor * floor) : std::nullopt,
+          known ? fmt::format("floor {:.4g}", floor) : "no floor");
+    }
     if (statistics_.boundary.defined()) add("boundary error, mean square", statistics_.mean_boundary_error(), {});
   }
 
@@ -213,14 +215,21 @@ class Check {
     report_.checks.back().constant = {fit.value, fit.standard_error, declared};
   }
 
+  /// RMS of the smallest solution channel that the given constraint can change, or of all where it changes none: [B].
+  Tensor constrained_size(const Tensor& x) const {
+    const auto squares = pde_.solution(x).square().mean({2, 3});
+    const auto touched = pde_.solution(options_.constraint->constrained(x).unsqueeze(0)).flatten(2).any(2);
+    const bool any = touched.any().item<bool>();
+    return (any ? squares.masked_fill(touched.logical_not(), INFINITY) : squares).amin(1).sqrt().clamp_min(1e-300);
+  }
+
   void check_constraint() {
     if (!options_.constraint) return;
     double worst = 0;
     int64_t sample = 0;
     for (int64_t first = 0; first < data_.size(); first += kBatch) {
       const auto x = data_.fields.slice(0, first, first + kBatch).to(torch::kFloat64);
-      const auto size = pde_.solution(x).square().mean({1, 2, 3}).sqrt().clamp_min(1e-300);
-      const auto error = options_.constraint->error(x).sqrt() / size;
+      const auto error = options_.constraint->error(x).sqrt() / constrained_size(x);
       const auto at = error.argmax().item<int64_t>();
       if (error[at].item<double>() <= worst) continue;
       worst = error[at].item<double>();

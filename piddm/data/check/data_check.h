@@ -24,12 +24,13 @@ struct CheckOptions {
 ///   coefficients of the seed      0 samples that are not what the declared (seed, first) draws
 ///   law                           |z| <= 5 of per-sample mean and mean square of each coefficient against fresh draws;
 ///                                 no limit below 16 samples or where the file declares no law
-///   pde_error, rel_residual, boundary error   of all samples; 2 times (as RMS) the floor of the re-solved ones
+///   pde_error, rel_residual, boundary error   of all samples; 2 times (as RMS) the floor of the re-solved ones; of
+///                                             several equations also each one's
 ///   worst sample's residual, boundary error, hard constraint   2 times (as RMS) those of u*(a)
 ///   worst sample's distance to u*(a)          `tolerance`; at one point 10 times that (u*(a): the solution for the
 ///                                             sample's own coefficients)
 ///   parameters                    fitted from the residual: within 5 standard errors and 0.1 % of the declared value
-///   given constraint              RMS violation over the RMS of u, at most 1e-5
+///   given constraint              RMS violation over the RMS of the channel, at most 1e-5
 ///
 /// Re-solved are all samples if that takes less than `seconds`, else the first 64 and those that stand out most in
 /// residual, largest residual at a point, boundary error and hard constraint, 16 each.

@@ -35,20 +35,28 @@ Tensor distance_to_solution(const Pde& pde, const Tensor& x, const Tensor& exact
   return distance;
 }
 
+/// RMS(r_phys) of one equation over that of the references, as OwnFloor::residual says.
+Tensor residual_ratio(const EquationStatistics& x, const EquationStatistics& reference, double c) {
+  const auto least = reference.reference * (kSmallestResidual * kSmallestResidual);
+  return torch::maximum(ratio(x.pde_error, reference.pde_error + least * (c * c)),
+                        ratio(x.residual, reference.residual + least));
+}
+
 OwnFloor compare_solutions(const Pde& pde, const Tensor& x) {
   const auto reference = reference_samples(pde, x);
   const auto exact = pde.solution(reference), size = channel_rms(exact).clamp_min(1e-300);
   const auto distance = distance_to_solution(pde, x, exact);
   const auto of_x = residual_statistics(pde, x), of_reference = residual_statistics(pde, reference);
   const auto noise = size.amax(1).square() * (kSmallestError * kSmallestError);
-  const double c = pde.residual_scale();
-  const auto least = of_reference.reference * (kSmallestResidual * kSmallestResidual);
+  const auto equations = pde.equations();
   OwnFloor out;
   out.distance = (channel_rms(distance) / size).amax(1);
   out.point = (distance.amax({2, 3}) / size).amax(1);
   out.floor = of_reference;
-  out.residual = torch::maximum(ratio(of_x.pde_error, of_reference.pde_error + least * (c * c)),
-                                ratio(of_x.residual, of_reference.residual + least));
+  for (size_t i = 0; i < equations.size(); ++i) {
+    const auto one = residual_ratio(of_x.equations[i], of_reference.equations[i], equations[i].scale);
+    out.residual = i == 0 ? one : torch::maximum(out.residual, one);
+  }
   out.boundary =
       of_x.boundary.defined() ? ratio(of_x.boundary, of_reference.boundary + noise) : torch::zeros_like(out.residual);
   out.constraint = constraint_error(pde, x) / (constraint_error(pde, reference) + kSmallestError);

@@ -13,9 +13,11 @@ namespace piddm {
 /// One number for each of `samples`: [K] float64. A sample that cannot be solved has infinite scores.
 struct OwnFloor {
   std::vector<int64_t> samples = {};
-  Tensor distance = {};    ///< RMS(u - u*) / RMS(u*), the worst solution channel
-  Tensor point = {};       ///< max|u - u*| / RMS(u*), the worst solution channel
-  Tensor residual = {};    ///< RMS(r_phys) over that of u*(a), at all scored points or the smooth ones: the larger one
+  Tensor distance = {};  ///< RMS(u - u*) / RMS(u*), the worst solution channel
+  Tensor point = {};     ///< max|u - u*| / RMS(u*), the worst solution channel
+  Tensor residual =
+      {};  ///< RMS(r_phys) over that of u*(a), at all scored points or the smooth ones: the larger one, of
+           ///< several equations the largest
   Tensor boundary = {};    ///< RMS boundary error over that of u*(a); 0 for a PDE without
   Tensor constraint = {};  ///< RMS(C(x) - x) over that of u*(a)
 

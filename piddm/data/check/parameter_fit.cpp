@@ -15,12 +15,18 @@ constexpr double kMadToSigma = 1.4826, kMedianEfficiency = 1.2533;
 /// Everything the parameter can show in, [B,m], so scaled that the mean over points does not depend on the grid.
 Tensor stacked_residual(const Pde& pde, const Tensor& x) {
   const auto r = pde.residual(x);
-  auto interior = r.interior * pde.residual_scale();
-  if (r.smooth.defined()) interior = interior * r.smooth;
-  interior = interior.flatten(1);
-  interior = interior / std::sqrt(static_cast<double>(interior.size(1)));
-  if (!r.boundary.defined()) return interior;
-  return torch::cat({interior, r.boundary / std::sqrt(static_cast<double>(r.boundary.size(1)))}, 1);
+  const auto equations = pde.equations();
+  const auto root = [](int64_t n) { return std::sqrt(static_cast<double>(n)); };
+  std::vector<Tensor> parts;
+  for (size_t i = 0; i < equations.size(); ++i) {
+    const auto& field = r.fields.at(i);
+    auto interior = field.interior * equations[i].scale;
+    if (field.smooth.defined()) interior = interior * field.smooth;
+    interior = interior.flatten(1);
+    parts.push_back(interior / root(interior.size(1) * static_cast<int64_t>(equations.size())));
+  }
+  if (r.boundary.defined()) parts.push_back(r.boundary / root(r.boundary.size(1)));
+  return torch::cat(parts, 1);
 }
 
 /// What each sample alone would change the parameter by, and how much it knows: [B] both.

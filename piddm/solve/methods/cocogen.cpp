@@ -10,11 +10,24 @@ CocogenMethod::CocogenMethod(const Model& model, const CocogenOptions& options)
                       options.last);
 }
 
+namespace {
+
+/// The sum of r^2 over all samples and equations.
+Tensor square_sum(const Pde& pde, const Residual& r) {
+  const auto equations = pde.equations();
+  Tensor sum = r.fields[0].interior.square().sum();
+  for (size_t i = 1; i < equations.size(); ++i)
+    sum = sum + (r.fields[i].interior * (equations[i].scale / equations[0].scale)).square().sum();
+  return sum;
+}
+
+}  // namespace
+
 Tensor CocogenMethod::corrected(const Tensor& z, const Target& known) const {
   const torch::AutoGradMode with_gradient(true);
   const auto leaf = z.detach().requires_grad_(true);
-  const auto r = model_.pde->residual(model_.normalizer.to_physical(leaf)).interior;
-  const auto g = torch::autograd::grad({r.square().sum()}, {leaf})[0];
+  const auto square = square_sum(*model_.pde, model_.pde->residual(model_.normalizer.to_physical(leaf)));
+  const auto g = torch::autograd::grad({square}, {leaf})[0];
   const int64_t solution = model_.pde->num_solution_channels();
   const auto g_u = g.narrow(1, 0, solution);
   const auto largest = g_u.abs().flatten(1).amax(1).clamp_min(1e-30).view({-1, 1, 1, 1});

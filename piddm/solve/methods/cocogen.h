@@ -3,7 +3,7 @@
 // the solution channels down the gradient of the residual.
 //
 //   u <- u - (correction / max|g|) g,   g = grad_u sum r(x)^2, network units, u the solution channels only; max over
-//                                       the sample
+//                                       the sample; several equations in the unit of the first, c r / c_0
 //
 // The gradient does not pass through the network. Tasks by imputation, as upstream: before each step the known entries
 // are set to their own point of the path, alpha x' + sigma e.

@@ -12,6 +12,12 @@ constexpr double kGradientTolerance = 1e-13, kChangeTolerance = 1e-15;
 
 Tensor mean_square(const Tensor& x) { return x.square().mean({1, 2, 3}); }
 
+Tensor mean_square(const std::vector<Tensor>& fields, const Tensor& unit) {
+  std::vector<Tensor> squares;
+  for (const auto& field : fields) squares.push_back(mean_square(field / unit));
+  return mean_of(squares);
+}
+
 }  // namespace
 
 DirectMethod::DirectMethod(const Model& model, const DirectOptions& options)
@@ -30,10 +36,10 @@ Tensor DirectMethod::minimum(const Target& target) const {
   const Tensor unit = LinearizedRows(rows_, options_.hard ? target.mixed(start) : start, free).mean_square_row().sqrt();
   const auto physics = [&](const Tensor& z) {
     const auto h = rows_(z);
-    const auto inside = rows_.interior(h), edge = rows_.boundary(h);
-    const auto error = fast ? pde.precondition(inside) / (pde.residual_scale() * model_.normalizer.scale(0))
-                            : inside / unit.clamp_min(1e-300);
-    return edge.size(3) == 0 ? mean_square(error) : mean_square(error) + mean_square(edge);
+    const auto edge = rows_.boundary(h);
+    const auto error = fast ? mean_square(rows_.implied_error(h, &Normalizer::scale))
+                            : mean_square(rows_.equations(h), unit.clamp_min(1e-300));
+    return edge.size(3) == 0 ? error : error + mean_square(edge);
   };
   const auto loss = [&](const Tensor& z) {
     throw_if_interrupted("optimising fields");

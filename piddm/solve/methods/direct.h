@@ -4,9 +4,10 @@
 //   min_z  ||M (z - z')||^2 + lambda E(z) + ridge mean(z^2),   from the mean field z = 0, in network units, float64
 //
 // with the misfit of target.h; exact values are put in place before E is taken and stay in the result (hard). E is the
-// mean over the rows of (row / its RMS gradient)^2: how far the sample is from meeting the equation, in network units.
-// Where a PDE has a fast solver and u is mostly unknown, the rows of the residual are replaced by L^-1 r / std(u), the
-// error of u they stand for. Boundary and initial conditions are rows too.
+// mean over the rows (of several equations: the mean of theirs) of (row / the rows' RMS gradient)^2: how far the sample
+// is from meeting the equation, in network units. Where a PDE has a fast solver and u is mostly unknown, the rows of
+// the residual are replaced by L^-1 r / std(u), the error of u they stand for. Boundary and initial conditions are rows
+// too.
 //
 // From z = 0 L-BFGS moves in the row space of the linearised equations: of all fields that meet a linear problem it
 // finds the one nearest to the mean field. That is all the prior there is, so expect little where observations are few.

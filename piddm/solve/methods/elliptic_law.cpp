@@ -57,8 +57,8 @@ Tensor EllipticLaw::posterior(const NoisyValues& data, const PosteriorNoise& noi
 
 NoisyValues EllipticLaw::with_stencils(const NoisyValues& data, const Tensor& known, double precision) const {
   const Tensor u = known.narrow(1, 0, 1) * data.values.narrow(1, 0, 1), a = data.values.narrow(1, 1, 1);
-  const Tensor right =
-      torch::constant_pad_nd(pde_.residual(torch::cat({u, torch::zeros_like(u)}, 1)).interior, {1, 1, 1, 1});
+  const Residual of_u = pde_.residual(torch::cat({u, torch::zeros_like(u)}, 1));
+  const Tensor right = torch::constant_pad_nd(of_u.fields.front().interior, {1, 1, 1, 1});
   const Tensor cross = torch::tensor({{0., 1., 0.}, {1., 1., 1.}, {0., 1., 0.}}, u.options()).view({1, 1, 3, 3});
   const Tensor whole = torch::constant_pad_nd(torch::conv2d(known.narrow(1, 0, 1), cross) > 4.5, {1, 1, 1, 1});
   const Tensor found = whole & (known.narrow(1, 1, 1) == 0);

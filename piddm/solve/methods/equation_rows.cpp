@@ -54,30 +54,65 @@ EquationRows::EquationRows(PdePtr pde, Normalizer normalizer)
     : pde_(std::move(pde)), normalizer_(std::move(normalizer)) {
   const torch::NoGradGuard no_grad;
   const auto r = pde_->residual(torch::ones(pde_->sample_shape(), torch::kFloat64).unsqueeze(0));
-  height_ = r.interior.size(2);
-  width_ = r.interior.size(3);
+  const auto equations = pde_->equations();
+  for (size_t i = 0; i < equations.size(); ++i) {
+    const auto& field = r.fields.at(i).interior;
+    parts_.push_back({field.size(2), field.size(3), equations.front().scale / equations[i].scale});
+    inside_ += field.size(2) * field.size(3);
+  }
 }
 
 Tensor EquationRows::operator()(const Tensor& z) const {
   const auto r = pde_->residual(normalizer_.to_physical(z));
-  const auto inside = (r.interior * pde_->residual_scale()).flatten(1);
-  const auto all = r.boundary.defined() ? torch::cat({inside, r.boundary / normalizer_.std(0)}, 1) : inside;
-  return all.unsqueeze(1).unsqueeze(1);
+  const auto equations = pde_->equations();
+  std::vector<Tensor> parts;
+  for (size_t i = 0; i < equations.size(); ++i) parts.push_back((r.fields[i].interior * equations[i].scale).flatten(1));
+  if (r.boundary.defined()) parts.push_back(r.boundary / normalizer_.std(0));
+  return (parts.size() == 1 ? parts.front() : torch::cat(parts, 1)).unsqueeze(1).unsqueeze(1);
 }
 
-Tensor EquationRows::interior(const Tensor& rows) const {
-  return rows.narrow(3, 0, height_ * width_).reshape({-1, 1, height_, width_});
+std::vector<Tensor> EquationRows::equations(const Tensor& rows) const {
+  std::vector<Tensor> fields;
+  int64_t first = 0;
+  for (const auto& part : parts_) {
+    const int64_t count = part.height * part.width;
+    fields.push_back(rows.narrow(3, first, count).reshape({-1, 1, part.height, part.width}));
+    first += count;
+  }
+  return fields;
 }
 
-Tensor EquationRows::boundary(const Tensor& rows) const {
-  const int64_t inside = height_ * width_;
-  return rows.narrow(3, inside, rows.size(3) - inside);
+Tensor EquationRows::boundary(const Tensor& rows) const { return rows.narrow(3, inside_, rows.size(3) - inside_); }
+
+Residual EquationRows::residual(const Tensor& rows) const {
+  Residual out;
+  const auto fields = equations(rows);
+  for (size_t i = 0; i < fields.size(); ++i)
+    out.fields.push_back({i == 0 ? fields[i] : fields[i] * parts_[i].to_first});
+  return out;
+}
+
+Tensor EquationRows::implied_error(const Tensor& rows, double (Normalizer::*unit)(int64_t) const) const {
+  const double c = pde_->equations().front().scale;
+  const auto error = pde_->precondition(residual(rows));
+  std::vector<Tensor> channels;
+  for (int64_t i = 0; i < error.size(1); ++i) channels.push_back(error.narrow(1, i, 1) / (c * (normalizer_.*unit)(i)));
+  return channels.size() == 1 ? channels.front() : torch::cat(channels, 1);
 }
 
 Tensor EquationRows::solve_normal(const Tensor& rows) const {
-  const double unit = pde_->residual_scale() * normalizer_.scale(0);
-  const auto inside = pde_->precondition(pde_->precondition(interior(rows))) / (unit * unit);
-  return torch::cat({inside.reshape({-1, 1, 1, height_ * width_}), boundary(rows)}, 3);
+  if (parts_.size() > 1) return torch::cat({solve_several(rows), boundary(rows)}, 3);
+  const double unit = pde_->equations().front().scale * normalizer_.scale(0);
+  const Residual once{.fields = {{pde_->precondition(residual(rows))}}};  // L is symmetric
+  return torch::cat({(pde_->precondition(once) / (unit * unit)).reshape({-1, 1, 1, inside_}), boundary(rows)}, 3);
+}
+
+/// L^-T by automatic differentiation: w -> L^-1 w is linear.
+Tensor EquationRows::solve_several(const Tensor& rows) const {
+  const torch::AutoGradMode with_grad(true);
+  const auto leaf = rows.detach().narrow(3, 0, inside_).clone().requires_grad_();
+  const auto error = implied_error(leaf, &Normalizer::scale);
+  return torch::autograd::grad({error}, {leaf}, {error.detach()})[0];
 }
 
 LinearizedRows::LinearizedRows(const EquationRows& rows, const Tensor& z, const Tensor& free) : free_(free) {

@@ -21,6 +21,14 @@ Tensor mean_rows(const Tensor& x) {
   return flat / std::sqrt(static_cast<double>(flat.size(1)));
 }
 
+/// Rows whose sum of squares is the mean over the fields of the mean of their squares.
+Tensor mean_rows(const std::vector<Tensor>& fields) {
+  if (fields.size() == 1) return mean_rows(fields.front());
+  std::vector<Tensor> rows;
+  for (const auto& field : fields) rows.push_back(mean_rows(field) / std::sqrt(static_cast<double>(fields.size())));
+  return torch::cat(rows, 1);
+}
+
 constexpr double kPreconditionedLambda = 10, kPlainLambda = 1, kAnnealed = 10;
 
 bool preconditioned(const PiddmOptions& options, const Pde& pde) {
@@ -142,11 +150,9 @@ Tensor PiddmMethod::rows(const Tensor& e, const Target& target, double lambda) c
 }
 
 Tensor PiddmMethod::physics_rows(const Tensor& z, bool precondition) const {
-  const auto& pde = *model_.pde;
   const auto h = rows_(z);
-  const auto inside = rows_.interior(h), edge = rows_.boundary(h);
-  const auto rows =
-      mean_rows(precondition ? pde.precondition(inside) / (pde.residual_scale() * model_.normalizer.std(0)) : inside);
+  const auto edge = rows_.boundary(h);
+  const auto rows = precondition ? mean_rows(rows_.implied_error(h, &Normalizer::std)) : mean_rows(rows_.equations(h));
   // lambda |rows|^2 is lambda ||R||^2 + boundary ||B||^2
   const double weight = options_.lambda > 0 ? options_.boundary / options_.lambda : 0;
   return weight == 0 || edge.size(3) == 0 ? rows : torch::cat({rows, std::sqrt(weight) * mean_rows(edge)}, 1);

@@ -12,9 +12,9 @@
 //   x = M x' + (1-M) (d(e) + c),  c the smoothest field with c = x' - d(e) where M = 1 (numerics/smooth_fill.h)
 //
 // Both terms are per-sample means: the first over the observed entries in network units, the second in the PDE's unit
-// of R or, preconditioned, over L^-1 r / std(u), L the PDE's fast solver: the error of u that the residual stands for,
-// so that lambda weighs errors of one kind. The objective is a sum of squares, |rows|^2, which is what gauss-newton
-// works on.
+// of R (over all equations, each counts the same) or, preconditioned, over L^-1 r / std(u), L the PDE's fast solver:
+// the error of the solution that the residual stands for, so that lambda weighs errors of one kind. The objective is a
+// sum of squares, |rows|^2, which is what gauss-newton works on.
 //
 // The search starts at spread * N(0,1): near the middle of the latents, where d(e) is an average of what is possible,
 // or with spread = 1 at a sample of the student (docs/tasks.md). In the first `anneal` of the evaluations lambda is a

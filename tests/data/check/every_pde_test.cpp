@@ -3,6 +3,7 @@
 
 #include "piddm/core/progress.h"
 #include "piddm/data/check/data_check.h"
+#include "tests/flux_darcy.h"
 #include "tests/testing.h"
 
 namespace piddm {
@@ -13,7 +14,7 @@ class EveryPde : public ::testing::TestWithParam<std::string> {
   void SetUp() override {
     set_progress_mode(ProgressMode::silent);
     const bool slow = GetParam() == "navier-stokes";
-    pde_ = make_pde({.name = GetParam(), .grid = slow ? 16 : 32});
+    pde_ = testing::any_pde(GetParam(), slow ? 16 : 32);
     auto& made = made_[GetParam()];
     if (!made.fields.defined()) made = make_dataset(*pde_, 0, 0, slow ? 6 : 20);
     data_ = made;
@@ -75,7 +76,7 @@ TEST_P(EveryPde, AWrongParameter) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, EveryPde, ::testing::ValuesIn(pde_registry().names()), [](const auto& pde) {
+INSTANTIATE_TEST_SUITE_P(All, EveryPde, ::testing::ValuesIn(testing::every_pde()), [](const auto& pde) {
   auto name = pde.param;
   std::replace(name.begin(), name.end(), '-', '_');
   return name;

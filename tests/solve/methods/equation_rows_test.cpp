@@ -1,6 +1,7 @@
 #include "piddm/solve/methods/equation_rows.h"
 
 #include "piddm/pde/poisson.h"
+#include "tests/flux_darcy.h"
 #include "tests/solve/methods/small_model.h"
 #include "tests/testing.h"
 
@@ -21,8 +22,8 @@ double dot_product(const Tensor& x, const Tensor& y) { return (x * y).sum().item
 
 // <J v, w> = <v, J^T w> and J v by central differences, on every PDE.
 TEST(EquationRows, ProductsAreThoseOfTheJacobian) {
-  for (const auto& name : pde_registry().names()) {
-    const auto model = model_of(name);
+  for (const auto& name : testing::every_pde()) {
+    const auto model = testing::small_model(testing::any_pde(name, 16));
     const EquationRows rows(model.pde, model.normalizer);
     const auto z = network_data(model, 2) + 1e-3 * noise_like(network_data(model, 2), 1);
     const auto free = (noise_like(z, 2) > -1).to(torch::kFloat64);

@@ -2,6 +2,7 @@
 // its work.
 
 #include "piddm/solve/methods/registry.h"
+#include "tests/flux_darcy.h"
 #include "tests/testing.h"
 #include "tests/tiny.h"
 
@@ -54,7 +55,7 @@ class EveryPde : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(EveryPde, EveryMethodDoesEachTaskOrSaysWhyNot) {
   int done = 0;
-  const auto pde = make_pde({.name = GetParam(), .grid = kGrid});
+  const auto pde = testing::any_pde(GetParam(), kGrid);
   const auto data = pde->sample(5, 0, 6), truth = data.narrow(0, 0, kSamples);
   for (const auto& card : method_cards()) {
     auto model = model_of(pde, data, card.needs.value_or(ModelKind::teacher));
@@ -76,13 +77,7 @@ TEST_P(EveryPde, EveryMethodDoesEachTaskOrSaysWhyNot) {
   EXPECT_GE(done, 35);
 }
 
-std::vector<std::string> names() {
-  std::vector<std::string> out;
-  for (const auto& entry : pde_registry().entries()) out.push_back(entry.name);
-  return out;
-}
-
-INSTANTIATE_TEST_SUITE_P(Methods, EveryPde, ::testing::ValuesIn(names()), [](const auto& c) {
+INSTANTIATE_TEST_SUITE_P(Methods, EveryPde, ::testing::ValuesIn(testing::every_pde()), [](const auto& c) {
   std::string name = c.param;
   std::erase(name, '-');
   return name;
