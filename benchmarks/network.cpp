@@ -161,8 +161,8 @@ std::vector<NetworkRow> measure_cases(const NetworkOptions& o, const std::vector
     const auto& c = cases[i];
     auto row = measure_or_skip(shop, c, o);
     const bool measured = row.skipped.empty();
-    spdlog::info("{} {}, batch {}, grid {}, {}: {}", o.bench, c.what, c.batch, c.grid.text(), precision_name(c.precision),
-                 measured ? format_number(row.ours.best()) + " ms" : "skipped");
+    spdlog::info("{} {}, batch {}, grid {}, {}: {}", o.bench, c.what, c.batch, c.grid.text(),
+                 precision_name(c.precision), measured ? format_number(row.ours.best()) + " ms" : "skipped");
     if (measured && i < peers.size() && peers[i].contains("ms")) row.torch_ms = peers[i].at("ms").get<double>();
     rows.push_back(std::move(row));
   }

@@ -46,12 +46,9 @@ void generate(const Context& context, const GenerateArguments& o) {
     physics.add(samples);
     file.append(samples.x);
   });
-  json report = {{"out", o.out},
-                 {"n", o.n},
-                 {"grid", model.pde->grid().to_json()},
-                 {"method", method->name()},
-                 {"seed", context.seed},
-                 {"first", o.first}};
+  json report = {
+      {"out", o.out},         {"n", o.n},        {"grid", model.pde->grid().to_json()}, {"method", method->name()},
+      {"seed", context.seed}, {"first", o.first}};
   if (o.decode) report["decode"] = write_fields(decoding.summary());
   report.update(json(physics.scores()));
   file.write(report);

@@ -217,8 +217,7 @@ Dataset make_dataset(const Pde& pde, uint64_t seed, int64_t first, int64_t n, in
   Tensor fields;
   int64_t done = 0;
   const auto statistics = generate_samples(pde, range, [&](const Tensor& samples) {
-    if (done == 0)
-      fields = torch::empty({n, pde.num_channels(), pde.grid().height(), pde.grid().width()}, dtype);
+    if (done == 0) fields = torch::empty({n, pde.num_channels(), pde.grid().height(), pde.grid().width()}, dtype);
     fields.narrow(0, done, samples.size(0)).copy_(samples);
     done += samples.size(0);
   });
@@ -247,9 +246,9 @@ void check_fields(const Dataset& dataset, const Pde& pde) {
   const bool possible = grid.smaller() >= kSmallestGrid && std::max(grid.height(), grid.width()) <= kLargestGrid;
   require<DataError>(grid == pde.grid(), "[{}] expected a grid of {}, the data have {}; {}", pde.name(),
                      pde.grid().text(), grid.text(),
-                     possible ? fmt::format("add --set pde.grid={}", grid.square() ? grid.to_json().dump() : grid.text())
-                              : fmt::format("equations here have {} to {} points per side", kSmallestGrid,
-                                            kLargestGrid));
+                     possible
+                         ? fmt::format("add --set pde.grid={}", grid.square() ? grid.to_json().dump() : grid.text())
+                         : fmt::format("equations here have {} to {} points per side", kSmallestGrid, kLargestGrid));
   pde.check_shape(x);
 }
 

@@ -13,11 +13,7 @@ class Draws {
  public:
   /// Samples shaped as those of `model`, on its device.
   Draws(const Model& model, uint64_t seed, int64_t batch, int64_t slots)
-      : seed_(seed),
-        batch_(batch),
-        slots_(slots),
-        shape_(model.pde->sample_shape()),
-        device_(model.device()) {}
+      : seed_(seed), batch_(batch), slots_(slots), shape_(model.pde->sample_shape()), device_(model.device()) {}
 
   /// Standard normals [B,C,H,W] and uniforms on (0,1) [B] of this step.
   Tensor normal(int64_t step, int64_t slot) const {

@@ -17,8 +17,8 @@ constexpr int64_t kBatch = 64;
 
 std::string key_of(const Model& teacher, uint64_t seed, const PairOptions& options) {
   return sha256_hex(fmt::format("{} {} {} {} {} {} {}", weights_digest(*teacher.network),
-                                teacher.pde->grid().to_json().dump(), teacher.process->name(), seed, options.steps, static_cast<int>(options.integrator),
-                                static_cast<int>(options.spacing)));
+                                teacher.pde->grid().to_json().dump(), teacher.process->name(), seed, options.steps,
+                                static_cast<int>(options.integrator), static_cast<int>(options.spacing)));
 }
 
 std::string hash_of(const Tensor& targets) { return sha256_hex(bytes_of(packed(targets))); }

@@ -70,7 +70,7 @@ struct Model {
   ProcessPtr process;
   Normalizer normalizer;
   NetworkPtr network;
-  HeadOptions heads;        ///< students only
+  HeadOptions heads;  ///< students only
   /// Students on another grid than their own (grid_transfer.h): the own one.
   std::optional<GridSize> latent_grid;
   Training training;

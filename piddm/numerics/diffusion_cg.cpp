@@ -263,8 +263,8 @@ class Solver {
 
 CgResult solve_diffusion(const Tensor& a, const Tensor& f, const Tensor& start, const CgOptions& options,
                          const Lengths& lengths) {
-  const bool fits = a.dim() == 4 && a.size(1) == 1 && f.sizes() == a.sizes() &&
-                    (!start.defined() || start.sizes() == a.sizes());
+  const bool fits =
+      a.dim() == 4 && a.size(1) == 1 && f.sizes() == a.sizes() && (!start.defined() || start.sizes() == a.sizes());
   require<DataError>(fits, "[diffusion] coefficient {}, right-hand side {} and start {} do not fit", shape_string(a),
                      shape_string(f), shape_string(start));
   const torch::NoGradGuard no_grad;

@@ -83,7 +83,8 @@ PeriodicPlane::PeriodicPlane(const Box& box, const PeriodicLaw& law, int64_t off
 }
 
 Tensor PeriodicPlane::sample(uint64_t seed, int64_t first, int64_t count) const {
-  const int64_t h = n_.height(), w = n_.width(), last = (std::max(h, w) - 1) / 2, size = offset_ + 4 * last * (last + 1);
+  const int64_t h = n_.height(), w = n_.width(), last = (std::max(h, w) - 1) / 2,
+                size = offset_ + 4 * last * (last + 1);
   const Tensor normals = normal(seed, Stream::coefficients, first, count, {size}, torch::kFloat64);
   return map_samples(normals, count, [&](const Tensor& xi) {
     const Tensor values = xi.index_select(1, place_) * amplitude_;

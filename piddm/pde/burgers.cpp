@@ -14,9 +14,9 @@ constexpr PeriodicLaw kLaw = {.scale = 49, .tau = 7, .gamma = 2.5};
 constexpr double kSmallestInnerGrid = 256, kUsualNu = 0.01;
 constexpr double kStepsPerTime = 254, kStepsPerDistance = 500;  // of the solver, at the usual nu
 constexpr int64_t kEarlySteps = 4;
-constexpr double kEarly = 127;  // up to t = 1/127, or one column, the steps are finer
-constexpr double kResidualSteps = 127;                          // steps per unit time of the residual `step`, at least
-constexpr int64_t kDeviceBlock = 256;                           // samples integrated together on a GPU
+constexpr double kEarly = 127;          // up to t = 1/127, or one column, the steps are finer
+constexpr double kResidualSteps = 127;  // steps per unit time of the residual `step`, at least
+constexpr int64_t kDeviceBlock = 256;   // samples integrated together on a GPU
 
 /// nu d^2/dx^2 of the modes on `points` points: -nu (2 pi k/L)^2.
 Tensor diffusion(double nu, double length, int64_t points, torch::Device device = torch::kCPU) {
@@ -57,9 +57,7 @@ Burgers::Burgers(PdeOptions options)
   form_ = form == "compact" ? Form::compact : form == "wide" ? Form::wide : Form::step;
 }
 
-GridAxes Burgers::axes() const {
-  return {{{"x", AxisKind::periodic, length_}, {"t", AxisKind::time, duration_}}};
-}
+GridAxes Burgers::axes() const { return {{{"x", AxisKind::periodic, length_}, {"t", AxisKind::time, duration_}}}; }
 
 const std::vector<Channel>& Burgers::channels() const {
   static const std::vector<Channel> list = {

@@ -49,9 +49,7 @@ CgResult solve_darcy(const Tensor& a, const Tensor& start, const CgOptions& opti
 Darcy::Darcy(PdeOptions options)
     : Pde(std::move(options)), lengths_{length("length_x"), length("length_y")}, field_({grid(), lengths_}) {}
 
-GridAxes Darcy::axes() const {
-  return {{{"x", AxisKind::cells, lengths_[0]}, {"y", AxisKind::cells, lengths_[1]}}};
-}
+GridAxes Darcy::axes() const { return {{{"x", AxisKind::cells, lengths_[0]}, {"y", AxisKind::cells, lengths_[1]}}}; }
 
 const std::vector<Channel>& Darcy::channels() const {
   static const std::vector<Channel> list = {{.name = "u", .zero_on = ZeroOn::wall},

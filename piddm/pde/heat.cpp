@@ -5,8 +5,7 @@
 namespace piddm {
 
 Heat::Heat(PdeOptions options)
-    : ClosedForm(std::move(options), {.name = "phi", .low = 0, .high = std::numbers::pi},
-                 2 * std::numbers::pi, 1),
+    : ClosedForm(std::move(options), {.name = "phi", .low = 0, .high = std::numbers::pi}, 2 * std::numbers::pi, 1),
       alpha_(parameter("alpha", 3, 1e-3, 100, "diffusivity")),
       decay_(torch::exp(-alpha_ * t())) {
   set_constraint(conservation_constraint(0, {Axis::h}, torch::zeros({}, torch::kFloat64), 2 * std::numbers::pi));

@@ -52,7 +52,8 @@ Tensor VorticityAdvection::operator()(const Tensor& modes) const {
 NavierStokes::NavierStokes(PdeOptions options)
     : Pde(std::move(options)),
       nu_(parameter("nu", 1e-3, 1e-4, 1, "viscosity")),
-      amplitude_(parameter("forcing", 0.1, 0, 10, "amplitude A of the forcing A sqrt(2) sin(2 pi (x/L_x + y/L_y) + phi)")),
+      amplitude_(
+          parameter("forcing", 0.1, 0, 10, "amplitude A of the forcing A sqrt(2) sin(2 pi (x/L_x + y/L_y) + phi)")),
       lengths_{length("length_x"), length("length_y")},
       law_({grid(), lengths_}, law(), kPhaseNumbers) {}
 

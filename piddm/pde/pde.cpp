@@ -20,8 +20,9 @@ double Pde::parameter(const std::string& name, double value, double low, double 
 
 double Pde::length(const std::string& name, double value) {
   const bool time = name == "duration";
-  const double length = parameter(name, value, 1e-3 * value, 1e3 * value,
-                                  time ? "time from the first to the last entry" : "side of the domain along " + name.substr(7));
+  const double length =
+      parameter(name, value, 1e-3 * value, 1e3 * value,
+                time ? "time from the first to the last entry" : "side of the domain along " + name.substr(7));
   parameters_.back().usual = length == value;
   return length;
 }

@@ -23,9 +23,7 @@ Poisson::Poisson(PdeOptions options)
 
 Box Poisson::inner_box() const { return {{grid().height() - 2, grid().width() - 2}, lengths_}; }
 
-GridAxes Poisson::axes() const {
-  return {{{"x", AxisKind::nodes, lengths_[0]}, {"y", AxisKind::nodes, lengths_[1]}}};
-}
+GridAxes Poisson::axes() const { return {{{"x", AxisKind::nodes, lengths_[0]}, {"y", AxisKind::nodes, lengths_[1]}}}; }
 
 void Poisson::set_shift(double shift, const std::string& cause) {
   const Tensor lambda = laplace_eigenvalues(inner_box(), Walls::on_points).flatten();

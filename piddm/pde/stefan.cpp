@@ -43,8 +43,7 @@ double stefan_root(double u_star) {
 
 Stefan::Stefan(PdeOptions options)
     : ClosedForm(std::move(options),
-                 {.name = "u_star", .low = 0.55, .high = 0.7, .valid = {{kSmallestUStar, kLargestUStar}}},
-                 kDuration) {
+                 {.name = "u_star", .low = 0.55, .high = 0.7, .valid = {{kSmallestUStar, kLargestUStar}}}, kDuration) {
   require<UsageError>(duration() <= kDuration * length_x() * length_x() * kSlack,
                       "[stefan] duration = {}: at most {} length_x^2 = {}, or the front leaves the domain", duration(),
                       kDuration, kDuration * length_x() * length_x());

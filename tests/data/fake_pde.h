@@ -9,7 +9,8 @@ namespace piddm::testing {
 class FakePde : public Pde {
  public:
   /// `factor` replaces the 2.
-  explicit FakePde(const GridSize& grid = 4, double factor = 2) : Pde({.name = "fake", .grid = grid}), factor_(factor) {}
+  explicit FakePde(const GridSize& grid = 4, double factor = 2)
+      : Pde({.name = "fake", .grid = grid}), factor_(factor) {}
 
   const std::vector<Channel>& channels() const override {
     static const std::vector<Channel> list = {
@@ -22,7 +23,8 @@ class FakePde : public Pde {
   GridAxes axes() const override { return {{{"x"}, {"y"}}}; }
 
   Tensor sample_coefficients(uint64_t seed, int64_t first, int64_t count) const override {
-    const auto draws = uniform(seed, Stream::coefficients, first, count, {2, grid().height(), grid().width()}, torch::kFloat64);
+    const auto draws =
+        uniform(seed, Stream::coefficients, first, count, {2, grid().height(), grid().width()}, torch::kFloat64);
     const auto a = (draws.narrow(1, 0, 1) > 0.5).to(torch::kFloat64) * 2 + 1;
     return torch::cat({a, draws.slice(1, 1, 2).slice(2, 0, 1).slice(3, 0, 1).expand_as(a)}, 1);
   }

@@ -88,7 +88,12 @@ INSTANTIATE_TEST_SUITE_P(
                                          Sizes{5, 4, 33, 16, 37, 6, 34, false}, Sizes{17, 9, 6, 8, 7, 12, 12, true},
                                          Sizes{2, 35, 3, 1, 33, 4, 8, true}, Sizes{2, 3, 4, 34, 1, 34, 2, true},
                                          Sizes{1, 64, 64, 40, 48, 32, 32, true}, Sizes{3, 11, 13, 9, 64, 4, 30, true},
-                                         Sizes{2, 10, 23, 7, 34, 6, 14, true})),
+                                         Sizes{2, 10, 23, 7, 34, 6, 14, true}, Sizes{1, 6, 6, 16, 160, 12, 12, true},
+                                         Sizes{1, 6, 5, 160, 16, 12, 12, true}, Sizes{2, 8, 8, 96, 31, 32, 12, true},
+                                         Sizes{1, 7, 8, 23, 97, 8, 32, false}, Sizes{1, 4, 4, 41, 43, 12, 20, true},
+                                         Sizes{1, 3, 5, 18, 255, 6, 64, true}, Sizes{1, 5, 3, 257, 18, 64, 6, true},
+                                         Sizes{1, 2, 2, 1024, 17, 16, 8, true}, Sizes{1, 2, 2, 17, 1023, 8, 16, true},
+                                         Sizes{1, 16, 16, 48, 36, 12, 12, true})),
     [](const auto& test) { return testing::level_name(std::get<0>(test.param)) + std::to_string(test.index); });
 
 const Sizes kSome{4, 6, 5, 18, 21, 8, 8, true};

@@ -53,7 +53,8 @@ TEST_P(Contract, PartsOfTheResidualFitTogether) {
   const auto loss = physics_loss(*p, x);
   EXPECT_TRUE(torch::equal(loss.pde_error, p->pde_error(x)));
   EXPECT_EQ(loss.boundary.defined(), r.boundary.defined());
-  EXPECT_EQ(p->given_boundary().sizes(), torch::IntArrayRef({p->num_solution_channels(), p->grid().height(), p->grid().width()}));
+  EXPECT_EQ(p->given_boundary().sizes(),
+            torch::IntArrayRef({p->num_solution_channels(), p->grid().height(), p->grid().width()}));
   EXPECT_GT(loss.pde_error.min().item<double>(), p->pde_error(p->sample(kSeed, 0, 3)).min().item<double>());
 }
 

@@ -50,8 +50,8 @@ TEST(Poisson, Interface) {
     EXPECT_TRUE(pde->has_preconditioner());
     EXPECT_DOUBLE_EQ(pde->equations()[0].scale, 1.0 / (15 * 15));
   }
-  EXPECT_TRUE(poisson(16)->parameters().empty());
-  EXPECT_EQ(make_pde({.name = "helmholtz", .grid = 16})->parameters().at(0).value, 1.0);
+  EXPECT_EQ(poisson(16)->parameters().size(), 2U);  // the lengths
+  EXPECT_EQ(make_pde({.name = "helmholtz", .grid = 16})->parameters().back().value, 1.0);
 }
 
 TEST(Poisson, EigenfunctionsAreExact) {
@@ -264,7 +264,8 @@ TEST(Poisson, ErrorsNameTheCulprit) {
                "[poisson] expected (B,2,32,32), got (8,3,64,64)");
   EXPECT_ERROR(helmholtz(32, 1)->solve(torch::ones({2, 2, 32, 32})), ExitCode::data, "(2,2,32,32)");
   EXPECT_ERROR(poisson(32)->solve(torch::full({1, 1, 32, 32}, NAN)), ExitCode::data, "finite");
-  EXPECT_ERROR(make_pde({.name = "poisson", .grid = 32, .parameters = {{"k", 1}}}), ExitCode::usage, "no parameters");
+  EXPECT_ERROR(make_pde({.name = "poisson", .grid = 32, .parameters = {{"k", 1}}}), ExitCode::usage,
+               "unknown parameter 'k'; known: length_x, length_y");
 }
 
 }  // namespace

@@ -16,7 +16,8 @@ std::shared_ptr<Poisson> pde_of(const std::string& name, int64_t grid) {
 struct DenseLaw {
   explicit DenseLaw(const Poisson& pde) {
     const EllipticLaw law(pde);
-    f = testing::dense_matrix([&](const Tensor& xi) { return law.apply(xi); }, {1, pde.grid().height(), pde.grid().width()});
+    f = testing::dense_matrix([&](const Tensor& xi) { return law.apply(xi); },
+                              {1, pde.grid().height(), pde.grid().width()});
   }
   Tensor f;  // x = F xi
 };
