@@ -112,7 +112,8 @@ std::vector<Panel> answer_panels(const SolvedCase& solved, const Pde& pde, int64
     return {NumberStrip{.title = about.name + " found",
                         .marks = {{"true", scalar_of(truth)}, {"found", scalar_of(found)}}}};
   const auto error = found - truth;
-  auto error_panel = channel_panel(pde, fmt::format("{} error, rms {:.2g}", about.name, root_mean_square(error)), error, errors);
+  const auto title = fmt::format("{} error, rms {:.2g}", about.name, root_mean_square(error));
+  auto error_panel = channel_panel(pde, title, error, errors);
   error_panel.colors = Colors::diverging;
   return {channel_panel(pde, about.name + " found", found, channel_range(truth, about)), std::move(error_panel)};
 }

@@ -2,6 +2,7 @@
 
 #include "piddm/plot/picture_file.h"
 #include "piddm/tables/field_panels.h"
+#include "piddm/tables/report_files.h"
 #include "piddm/tables/tables.h"
 #include "tests/recipe/tiny_tables.h"
 #include "tests/testing.h"
@@ -118,6 +119,19 @@ TEST(FieldPanels, ScalarsAreNumbers) {
   const auto& marks = std::get<NumberStrip>(answer[0]).marks;
   EXPECT_NEAR(marks.at(0).value, truth[1][1][0][0].item<double>(), 1e-12);
   EXPECT_NEAR(marks.at(1).value, truth[0][1][0][0].item<double>(), 1e-12);
+}
+
+TEST(TableReports, PagesShowFloorsAsRowsAndIntervals) {
+  Report report;
+  report.columns = {"pde_error"};
+  report.rows.push_back(
+      {.labels = {"darcy", "generate", "eci", ""}, .result = {.scores = json{{"pde_error", 0.5}}.get<Scores>()}});
+  report.rows[0].result.scores.intervals["pde_error"] = {0.25, 0.75};
+  report.floors["darcy"].values["pde_error"] = 0.125;
+  const auto page = page_table_of(report).csv(), file = table_of(report).csv();
+  EXPECT_THAT(page, HasSubstr("eci,\"0.500 [0.250, 0.750]\"\nfloor,0.125\n"));
+  EXPECT_THAT(file, Not(HasSubstr("floor")));
+  EXPECT_THAT(file, Not(HasSubstr("[")));
 }
 
 TEST(TableReports, AreDrawnAgainFromTheirNumbers) {
