@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kMostBytes = size_t{1} << 30;
 constexpr int64_t kMostPoints = int64_t{1} << 24;
-constexpr const char* kName = "piddm-figure";
+constexpr const char* kName = "piddm-drawing";
 
 json tensor_json(const Tensor& field) {
   const auto values = field.detach().to(torch::kCPU, torch::kFloat64).contiguous();
