@@ -132,7 +132,7 @@ std::vector<fs::path> plot_kept(const PlotArguments& o) {
 }
 
 bool is_kept(const fs::path& input) {
-  if (fs::is_directory(input)) return fs::exists(input / "report.json");
+  if (fs::is_directory(input)) return fs::exists(input / "report.json") || !kept_figures(input).empty();
   return input.extension() == ".figure" || input.filename() == "report.json";
 }
 

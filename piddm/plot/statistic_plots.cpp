@@ -157,6 +157,7 @@ Figure draw_calibration(const Dataset& data, const PdePtr& pde, const Tensor& re
   const std::vector<double> shares = {0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95};
   std::vector<Panel> charts;
   for (int64_t c = 0; c < data.fields.size(1); ++c) {
+    if (pde && pde->channels()[static_cast<size_t>(c)].two_valued) continue;
     auto x = of_channel(data.fields, c), y = of_channel(reference, c);
     if (is_scalar(pde, static_cast<size_t>(c))) x = x.mean({1, 2}, true), y = y.mean({1, 2}, true);
     charts.emplace_back(

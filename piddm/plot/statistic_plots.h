@@ -19,7 +19,8 @@ Figure draw_quantiles(const Dataset& data, const PdePtr& pde, const std::string&
 Figure draw_spectra(const Dataset& data, const Pde& pde, const Tensor& reference, const std::string& reference_name);
 
 /// How often true values [M,C,H,W] lie in the central interval that holds a share p of the samples, entry by entry, for
-/// p from 0 to 1: on the diagonal the samples' spread is right, below it they are too sure of themselves.
+/// p from 0 to 1: on the diagonal the samples' spread is right, below it they are too sure of themselves. Two-valued
+/// channels, whose quantiles are their two values, are left out.
 Figure draw_calibration(const Dataset& data, const PdePtr& pde, const Tensor& reference, const std::string& title);
 
 /// The shares of draw_calibration for samples [N,K] and true values [M,K], at these p.

@@ -321,7 +321,7 @@ std::vector<fs::path> draw_report(const fs::path& report_file, double dpi, const
   const auto folder = report_file.parent_path();
   std::vector<fs::path> drawn;
   for (const auto& kept : kept_figures(folder)) drawn.push_back(draw_kept_figure(kept, dpi, extension));
-  if (!is_table_report(report_file)) return drawn;
+  if (!fs::exists(report_file) || !is_table_report(report_file)) return drawn;
   const auto report = read_report_file(report_file);
   const auto charts = table_registry().at(report.experiment)().charts;
   if (!charts) return drawn;

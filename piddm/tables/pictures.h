@@ -1,7 +1,7 @@
 #pragma once
 // Pictures of tables, into the folder of the report. Charts, as PNG and SVG, need the report alone, so that `piddm
-// plot` draws them again at any time; sheets of fields, as PNG, need the workbench's steps. `entries` are those of the first
-// seed. What failed or was refused is left out. Bars and points below 1e-6 stand at 1e-6, and the axis says so.
+// plot` draws them again at any time; sheets of fields, as PNG, need the workbench's steps. `entries` are those of the
+// first seed. What failed or was refused is left out. Bars and points below 1e-6 stand at 1e-6, and the axis says so.
 
 #include <filesystem>
 #include <vector>
@@ -32,7 +32,7 @@ std::vector<NamedFigure> chart_ablation(const Report& report);
 /// labelled point per row.
 std::vector<NamedFigure> chart_pareto(const Report& report);
 
-/// The charts of a report of a table, after its recipe, and the figures kept beside it by a build without Cairo, into
+/// The charts of a table's report (where there is one) and the figures kept beside it by a build without Cairo, into
 /// the report's folder; `extension` ".png", ".svg" or ".pdf", empty: as the command that wrote the report does. Returns
 /// what was drawn.
 std::vector<std::filesystem::path> draw_report(const std::filesystem::path& report_file, double dpi,

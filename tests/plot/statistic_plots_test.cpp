@@ -70,6 +70,7 @@ TEST(StatisticPlots, CalibrationNeedsSamplesAndTruth) {
   const auto data = data_of("darcy", 12);
   const auto figure = draw_calibration(data, pde_of(data), data.fields, "");
   const auto& chart = std::get<LineChart>(figure.rows[0].panels.at(0));
+  EXPECT_EQ(figure.rows[0].panels.size(), 1U);  // a has two values
   EXPECT_EQ(chart.curves.at(1).x, chart.curves.at(1).y);
   EXPECT_ERROR(draw_calibration(data_of("darcy", 3), nullptr, data.fields, ""), ExitCode::data, "at least 10 samples");
 }
