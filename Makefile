@@ -57,6 +57,7 @@ test: build check-architecture
 test-long: build
 	@PIDDM_MUTATIONS=2000000 $(BUILD)/tests/data/formats/test_data_formats --gtest_filter='*Mutat*' $(ARGS)
 	@PIDDM_MUTATIONS=2000000 $(BUILD)/tests/mutation/test_mutation $(ARGS)
+	@PIDDM_BROWSER=1 $(BUILD)/tests/tables/test_tables --gtest_filter='HtmlReport*'
 	@PIDDM_FAULTS=all $(BUILD)/tests/faults/test_faults
 	@PIDDM_KILLS=1000 $(BUILD)/tests/campaign/test_campaign --gtest_filter='*Kills*'
 	@PIDDM_RACES=200 $(BUILD)/tests/campaign/test_campaign --gtest_filter='*Races*:*Replaced*'

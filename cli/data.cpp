@@ -6,6 +6,7 @@
 #include "piddm/data/check/data_check.h"
 #include "piddm/data/shards.h"
 #include "piddm/plot/field_plots.h"
+#include "piddm/plot/picture_file.h"
 
 namespace piddm::cli {
 
@@ -64,11 +65,11 @@ void draw_worst(const Dataset& data, const PdePtr& pde, const CheckReport& repor
   for (const auto& worst : report.worst)
     if (samples.size() < kDrawn) samples.push_back(worst.sample);
   require<DataError>(!samples.empty(), "--plot {}: nothing to draw, the data are not finite", out);
-  draw_samples(data, pde, samples, "worst samples", true).write_png(out);
+  write_picture(draw_samples(data, pde, samples, "Worst samples", true), out);
 }
 
 void check(const Context& context, CheckRequest request) {
-  if (!request.plot.empty()) check_output(request.plot, {".png"}, {request.file});
+  if (!request.plot.empty()) check_output(request.plot, {".png", ".svg", ".pdf"}, {request.file});
   const auto data = load_dataset(request.file, Faults::keep);
   const auto pde = checked_pde(data, request);
   if (!request.constraint.empty()) request.options.constraint = make_constraint(load_config(request.constraint), *pde);

@@ -1,8 +1,14 @@
-#include "piddm/plot/plot.h"
 #include "cli/command.h"
 #include "cli/numbers.h"
 #include "piddm/experiment/experiment.h"
+#include "piddm/files/atomic_file.h"
+#include "piddm/plot/animation.h"
 #include "piddm/plot/field_plots.h"
+#include "piddm/plot/picture_file.h"
+#include "piddm/plot/statistic_plots.h"
+#include "piddm/plot/time_plots.h"
+#include "piddm/solve/task/observation_file.h"
+#include "piddm/tables/pictures.h"
 
 namespace piddm::cli {
 
@@ -11,70 +17,165 @@ namespace {
 namespace fs = std::filesystem;
 
 struct PlotArguments {
-  std::string input, out, kind = "samples", reference;
-  int64_t n = 4;
+  std::string input, out, kind, format, reference, observe;
+  int64_t n = 4, first = 0;
+  double dpi = kDefaultDpi;
 };
 
-constexpr int64_t kMostDrawn = 1000;  // a picture of a thousand rows is hard enough to look at
-constexpr int64_t kReferenceSamples = 32, kReferenceFirst = int64_t{1} << 40;
+const std::vector<std::string> kKinds = {"samples", "mean",   "std",         "quantiles", "trajectories",
+                                         "spectra", "curves", "calibration", "animation"};
+const std::vector<std::string> kFormats = {"png", "svg", "pdf"};
 
-std::vector<int64_t> first_samples(const Dataset& data, int64_t n) {
+constexpr int64_t kMostDrawn = 1000;
+constexpr int64_t kReferenceSamples = 32, kReferenceFirst = int64_t{1} << 40;
+constexpr int64_t kFrames = 60;
+constexpr double kFrameSeconds = 0.08;
+
+std::vector<int64_t> chosen_samples(const Dataset& data, const PlotArguments& o) {
+  require<UsageError>(o.first < data.size(), "--first {}: {} has {} samples", o.first, o.input, data.size());
   std::vector<int64_t> samples;
-  for (int64_t i = 0; i < std::min(n, data.size()); ++i) samples.push_back(i);
+  for (int64_t i = o.first; i < std::min(o.first + o.n, data.size()); ++i) samples.push_back(i);
   return samples;
 }
 
-Canvas draw_file_spectra(const Context& context, const Dataset& data, const Pde& pde, const PlotArguments& o) {
+Figure spectra_of(const Context& context, const Dataset& data, const Pde& pde, const PlotArguments& o) {
   if (!o.reference.empty())
     return draw_spectra(data, pde, load_dataset(o.reference).fields, fs::path(o.reference).filename().string());
   const int64_t n = std::min(kReferenceSamples, data.size());
   return draw_spectra(data, pde, make_dataset(pde, context.seed, kReferenceFirst, n).fields, "law");
 }
 
-Canvas draw_file(const Context& context, const PlotArguments& o) {
+Figure samples_of(const Context& context, const Dataset& data, const PdePtr& pde, const PlotArguments& o) {
+  const auto name = fs::path(o.input).filename().string();
+  if (o.reference.empty() && o.observe.empty()) return draw_samples(data, pde, chosen_samples(data, o), name);
+  require<UsageError>(!o.reference.empty(), "--observe goes with --reference: the truth whose sensors it has");
+  Truth truth{.fields = load_dataset(o.reference).fields};
+  if (!o.observe.empty()) {
+    require<UsageError>(pde != nullptr, "--observe: {} does not say which PDE it is of", o.input);
+    truth.mask = read_observation(o.observe, Task::reconstruct, *pde, context.seed).observation.mask;
+  }
+  return draw_against_truth(data, pde, truth, chosen_samples(data, o), name);
+}
+
+Figure figure_of(const Context& context, const Dataset& data, const PdePtr& pde, const PlotArguments& o) {
+  const auto name = fs::path(o.input).filename().string();
+  const Tensor reference = o.reference.empty() ? Tensor() : load_dataset(o.reference).fields;
+  if (o.kind == "samples") return samples_of(context, data, pde, o);
+  if (o.kind == "mean") return draw_mean(data, pde, reference, "Mean of " + name);
+  if (o.kind == "std") return draw_deviation(data, pde, reference, "Standard deviation of " + name);
+  if (o.kind == "quantiles") return draw_quantiles(data, pde, "Quantiles of " + name);
+  if (o.kind == "calibration") {
+    require<UsageError>(reference.defined(), "--kind calibration needs true samples: add --reference FILE");
+    return draw_calibration(data, pde, reference, "Calibration of " + name);
+  }
+  require<UsageError>(pde != nullptr, "{}: does not say which PDE it is of, so {} cannot be drawn", o.input, o.kind);
+  if (o.kind == "trajectories") return draw_trajectories(data, *pde, chosen_samples(data, o));
+  return spectra_of(context, data, *pde, o);
+}
+
+void write_animation(const Dataset& data, const Pde& pde, const PlotArguments& o) {
+  require<ResourceError>(can_draw(), "this build has no Cairo, so it draws no animations");
+  require<UsageError>(picture_format(o.out) == PictureFormat::png, "--kind animation: an animated PNG, not {}", o.out);
+  std::vector<std::string> frames;
+  for (const auto& figure : draw_frames(data, pde, chosen_samples(data, o), kFrames))
+    frames.push_back(render(figure, PictureFormat::png, o.dpi).bytes);
+  write_file_atomically(o.out, animated_png(frames, kFrameSeconds));
+}
+
+fs::path plot_data(const Context& context, const PlotArguments& o) {
   const auto data = load_dataset(o.input);
   const auto pde = data.description.pde.empty() ? nullptr : pde_of(data);
   if (pde) check_matches(data, *pde);
-  const auto name = fs::path(o.input).filename().string();
-  if (o.kind == "samples") return draw_samples(data, pde, first_samples(data, o.n), name);
-  require<UsageError>(pde != nullptr, "{}: does not say which PDE it is of, so only samples can be drawn", o.input);
-  if (o.kind == "trajectories") return draw_trajectories(data, *pde, first_samples(data, o.n));
-  if (o.kind == "spectra") return draw_file_spectra(context, data, *pde, o);
-  throw UsageError("--kind: {}", unknown_name_message("picture", o.kind, {"samples", "trajectories", "spectra"}));
+  if (o.kind != "animation") return write_picture(figure_of(context, data, pde, o), o.out, o.dpi);
+  require<UsageError>(pde != nullptr, "{}: does not say which PDE it is of, so it cannot be animated", o.input);
+  write_animation(data, *pde, o);
+  return o.out;
 }
 
+/// Where a picture goes that was given no name.
 std::string default_output(const PlotArguments& o, bool run) {
-  if (run) return o.input + "/curves.png";
+  const auto extension = "." + (o.format.empty() ? "png" : o.format);
+  if (run) return o.input + "/curves" + extension;
   auto path = fs::path(o.input);
   const auto suffix = o.kind == "samples" ? "" : "-" + o.kind;
-  return path.replace_filename(path.stem().string() + suffix + ".png").string();
+  return path.replace_filename(path.stem().string() + suffix + extension).string();
+}
+
+void check_arguments(PlotArguments& o, bool run) {
+  const auto check = [](const char* option, const std::string& name, const std::vector<std::string>& known) {
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      throw UsageError("{}: {}", option, unknown_name_message("choice", name, known));
+  };
+  if (o.kind.empty()) o.kind = run ? "curves" : "samples";
+  check("--kind", o.kind, kKinds);
+  if (!o.format.empty()) check("--format", o.format, kFormats);
+  require<UsageError>((o.kind == "curves") == run, "--kind {}: {}", o.kind,
+                      run ? "a run folder has curves only" : "curves are those of a run folder");
+  if (o.out.empty()) o.out = default_output(o, run);
+  check_output(o.out, {".png", ".svg", ".pdf"}, {o.input, o.reference, o.observe});
+  if (!o.format.empty())
+    require<UsageError>(fs::path(o.out).extension() == "." + o.format, "--format {}: --out is {}", o.format, o.out);
+}
+
+/// Pictures of a report, or of figures that a build without Cairo kept.
+std::vector<fs::path> plot_kept(const PlotArguments& o) {
+  require<UsageError>(o.out.empty() && o.kind.empty(), "{}: its pictures are drawn beside it, without --out or --kind",
+                      o.input);
+  const auto extension = o.format.empty() ? "" : "." + o.format;
+  const fs::path input = o.input;
+  if (input.extension() == ".figure") return {draw_kept_figure(input, o.dpi, extension)};
+  const auto report = fs::is_directory(input) ? input / "report.json" : input;
+  const auto drawn = draw_report(report, o.dpi, extension);
+  require<UsageError>(!drawn.empty(), "{}: no charts and no kept figures; the command that wrote it draws its pictures",
+                      report.string());
+  return drawn;
+}
+
+bool is_kept(const fs::path& input) {
+  if (fs::is_directory(input)) return fs::exists(input / "report.json") || !kept_figures(input).empty();
+  return input.extension() == ".figure" || input.filename() == "report.json";
 }
 
 void plot(const Context& context, PlotArguments o) {
-  const bool run = fs::is_directory(o.input);
-  if (o.out.empty()) o.out = default_output(o, run);
-  check_output(o.out, {".png"}, {o.input, o.reference});
-  if (run)
-    plot_training(o.input, o.out);
-  else
-    draw_file(context, o).write_png(o.out);
-  context.print({{"out", o.out}}, o.out);
+  std::vector<fs::path> drawn;
+  if (is_kept(o.input)) {
+    drawn = plot_kept(o);
+  } else {
+    const bool run = fs::is_directory(o.input);
+    check_arguments(o, run);
+    drawn = {run ? write_picture(draw_training(o.input), o.out, o.dpi) : plot_data(context, o)};
+  }
+  std::vector<std::string> names;
+  for (const auto& file : drawn) names.push_back(file.string());
+  context.print({{"out", names.size() == 1 ? json(names.front()) : json(names)}},
+                fmt::format("{}", fmt::join(names, "\n")));
 }
 
 }  // namespace
 
 void add_plot(CLI::App& app, Context& context) {
-  auto* command = add_command(app, context, "plot", "Draw samples, trajectories or spectra, or the curves of a run");
+  auto* command =
+      add_command(app, context, "plot", "Draw data or samples, the curves of a run, or the pictures of a report");
   auto o = std::make_shared<PlotArguments>();
-  command->add_option("input", o->input, "data or sample file, or run folder")->required();
-  command
-      ->add_option("--kind", o->kind,
-                   "samples (fields and residual maps), trajectories (u(x) at several times) or spectra")
-      ->capture_default_str();
+  command->add_option("input", o->input, "data or sample file, run folder, report.json, or a kept .figure")->required();
+  command->add_option("--kind", o->kind,
+                      "samples (default: fields and residuals), mean, std, quantiles, trajectories (u(x) at several "
+                      "times), spectra, calibration, animation; curves of a run folder");
   command->add_option("--reference", o->reference,
-                      "spectra: data file to compare with; default: fresh draws of the law");
-  command->add_option("--n", o->n, "samples to draw")->check(whole_number(1, kMostDrawn))->capture_default_str();
-  command->add_option("--out", o->out, "PNG to write; default: beside the input");
+                      "data file to compare with: truth and error of samples, mean, std, spectra (default: fresh draws "
+                      "of the law), calibration");
+  command->add_option("--observe", o->observe, "observation file whose sensors are drawn on the truth");
+  command->add_option("--n", o->n, "samples to draw; more than 8 are a contact sheet")
+      ->check(whole_number(1, kMostDrawn))
+      ->capture_default_str();
+  command->add_option("--first", o->first, "first sample to draw")
+      ->check(whole_number(0, int64_t{1} << 40))
+      ->capture_default_str();
+  command->add_option("--out", o->out, "picture to write, .png, .svg or .pdf; default: beside the input");
+  command->add_option("--format", o->format, "png, svg or pdf, where --out does not say; default: png");
+  command->add_option("--dpi", o->dpi, "resolution; 192 is two pixels per unit")
+      ->check(CLI::Range(24.0, 1200.0))
+      ->capture_default_str();
   command->callback([&context, o] { context.run = [&context, o] { plot(context, *o); }; });
 }
 

@@ -13,6 +13,7 @@
 #include <piddm/data/check/data_check.h>
 #include <piddm/experiment/experiment.h>
 #include <piddm/plot/field_plots.h>
+#include <piddm/plot/picture_file.h>
 #include <piddm/solve/methods/registry.h>
 
 #include <filesystem>
@@ -52,8 +53,8 @@ int run(const std::filesystem::path& config, const std::filesystem::path& out) {
 
   const Dataset answers{data.description, data.channels, solved.x};
   save_dataset(out / "inverse.npz", answers);
-  draw_samples(answers, pde, {0, 1}, "heated ring: q found for a known u", true).write_png(out / "inverse.png");
-  fmt::print("picture: {}\n", (out / "inverse.png").string());
+  const auto figure = draw_samples(answers, pde, {0, 1}, "Heated ring: q found for a known u", true);
+  fmt::print("picture: {}\n", write_picture(figure, out / "inverse.png").string());
   return error.mean().item<double>() < spread ? 0 : 1;
 }
 

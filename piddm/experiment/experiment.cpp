@@ -12,7 +12,7 @@
 #include "piddm/model/network_registry.h"
 #include "piddm/model/parameters.h"
 #include "piddm/model/weights.h"
-#include "piddm/plot/plot.h"
+#include "piddm/plot/picture_file.h"
 
 namespace piddm {
 
@@ -50,7 +50,7 @@ void train_model(Model& model, const Model* source, Objective& objective, const 
   model.training = training_of(experiment, model, source, summary.seconds);
   model.provenance.update(provenance(experiment, summary));
   save_model(run.path() / "model", model);
-  plot_training(run.path(), run.path() / "curves.png");
+  write_picture(draw_training(run.path()), run.path() / "curves.png");
 }
 
 std::unique_ptr<Objective> teacher_objective(const Experiment& experiment, const Model& model, const Tensor& data) {
@@ -195,19 +195,24 @@ Model distill_student(const Experiment& experiment, const Model& teacher, const 
   });
 }
 
-void plot_training(const fs::path& run, const fs::path& png) {
+Figure draw_training(const fs::path& run) {
   static const std::set<std::string> no_losses = {"step", "lr", "gradient_norm", "seconds"};
-  std::vector<Curve> curves;
+  static const std::set<std::string> of_equation = {"pde_error", "boundary_error"};
+  LineChart losses{.title = "Loss", .x_label = "step", .y_label = "loss", .log_y = true};
+  LineChart physics{.title = "PDE error", .x_label = "step", .y_label = "mean of R squared", .log_y = true};
   for (const auto& row : RunFolder::read_metrics(run))
     for (const auto& [name, value] : row.items()) {
       if (no_losses.contains(name) || !value.is_number() || !row.value("step", json()).is_number()) continue;
+      auto& curves = (of_equation.contains(name) ? physics : losses).curves;
       auto curve =
           std::find_if(curves.begin(), curves.end(), [&name = name](const Curve& c) { return c.name == name; });
       if (curve == curves.end()) curve = curves.insert(curves.end(), Curve{name});
       curve->x.push_back(row.at("step"));
       curve->y.push_back(value);
     }
-  line_chart(curves, "training of " + run.filename().string(), "step", "loss", true).write_png(png);
+  std::vector<Panel> charts = {losses};
+  if (!physics.curves.empty()) charts.emplace_back(physics);
+  return in_rows("Training of " + run.filename().string(), std::move(charts), 2);
 }
 
 }  // namespace piddm

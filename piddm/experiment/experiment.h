@@ -7,6 +7,7 @@
 #include "piddm/data/dataset.h"
 #include "piddm/distill/objectives.h"
 #include "piddm/model/model.h"
+#include "piddm/plot/figure.h"
 #include "piddm/solve/methods/piddm.h"
 #include "piddm/train/pidm.h"
 #include "piddm/train/trainer.h"
@@ -85,7 +86,7 @@ Model distill_student(const Experiment& experiment, const Model& teacher, const 
                       const std::filesystem::path& pair_cache, bool resume,
                       const std::string& label = "distil student");
 
-/// The curves of RUN/metrics.jsonl as a PNG.
-void plot_training(const std::filesystem::path& run, const std::filesystem::path& png);
+/// The curves of RUN/metrics.jsonl: losses, and the PDE error on axes of its own.
+Figure draw_training(const std::filesystem::path& run);
 
 }  // namespace piddm

@@ -10,6 +10,7 @@
 #include "piddm/lab/histogram.h"
 #include "piddm/lab/mixture_network.h"
 #include "piddm/lab/toy_samplers.h"
+#include "piddm/plot/picture_file.h"
 #include "piddm/recipe/recipe.h"
 
 namespace piddm {
@@ -259,32 +260,33 @@ void write_curves(const std::vector<ProcessOutcome>& outcomes, const fs::path& c
   write_file_atomically(csv, table.csv());
 }
 
-Canvas error_chart(const std::vector<ProcessOutcome>& outcomes, std::vector<double> VelocityErrors::*values,
-                   const std::string& title, const std::string& label) {
+LineChart error_chart(const std::vector<ProcessOutcome>& outcomes, std::vector<double> VelocityErrors::*values,
+                      const std::string& title, const std::string& label) {
   std::vector<Curve> curves;
   for (const auto& outcome : outcomes)
     curves.push_back({outcome.process, outcome.result.errors.t, outcome.result.errors.*values});
-  return line_chart(curves, title, "t (1 is noise)", label);
+  return {.title = title, .x_label = "t (1 is noise)", .y_label = label, .curves = std::move(curves)};
 }
 
-Canvas histogram_chart(const std::vector<ProcessOutcome>& outcomes, int64_t coordinate, const std::string& title,
-                       const std::string& label) {
+LineChart histogram_chart(const std::vector<ProcessOutcome>& outcomes, int64_t coordinate, const std::string& title,
+                          const std::string& label) {
   const HistogramRange range{-1.8, 1.8, 120};
   std::vector<Curve> curves = {
       histogram_curve("exact conditional", outcomes.front().samples.at("conditional").select(1, coordinate), range)};
   for (const auto& outcome : outcomes)
     curves.push_back(
         histogram_curve("DPS " + outcome.process, outcome.samples.at("guided").select(1, coordinate), range));
-  return line_chart(curves, title, label, "density");
+  return {.title = title, .x_label = label, .y_label = "density", .curves = std::move(curves)};
 }
 
 void draw(const std::vector<ProcessOutcome>& outcomes, const fs::path& out) {
-  arrange_pictures({error_chart(outcomes, &VelocityErrors::absolute, "velocity error of DPS", "mean |v_DPS - v_GT|"),
-                    error_chart(outcomes, &VelocityErrors::angular, "angular error of DPS", "1 - cos"),
-                    histogram_chart(outcomes, 0, "free coordinate", "x_1"),
-                    histogram_chart(outcomes, 1, "constrained coordinate", "x_2")},
-                   2)
-      .write_png(out / "figure-jensen.png");
+  write_picture(in_rows("Guidance by the clean estimate (DPS) against the exact velocity and law",
+                        {error_chart(outcomes, &VelocityErrors::absolute, "Velocity error", "mean |v_DPS - v_GT|"),
+                         error_chart(outcomes, &VelocityErrors::angular, "Angular error", "1 - cos"),
+                         histogram_chart(outcomes, 0, "Free coordinate", "x_1"),
+                         histogram_chart(outcomes, 1, "Constrained coordinate", "x_2")},
+                        2),
+                out / "figure-jensen.png");
 }
 
 Options parsed(const json& settings) {

@@ -9,6 +9,7 @@
 #include "piddm/lab/mixture_network.h"
 #include "piddm/lab/toy_distillation.h"
 #include "piddm/model/weights.h"
+#include "piddm/plot/picture_file.h"
 #include "piddm/recipe/recipe.h"
 
 namespace piddm {
@@ -248,21 +249,22 @@ class Mog {
     load_weights(student, read_safetensors(file).tensors, file.string());
   }
 
-  Canvas chart(const std::string& title, const std::string& label, const HistogramRange& range,
-               const std::vector<std::string>& names, const std::function<Tensor(const Tensor&)>& value) const {
+  LineChart chart(const std::string& title, const std::string& label, const HistogramRange& range,
+                  const std::vector<std::string>& names, const std::function<Tensor(const Tensor&)>& value) const {
     std::vector<Curve> curves;
     for (const auto& name : names) curves.push_back(histogram_curve(name, value(samples_.at(name)), range));
-    return line_chart(curves, title, label, "density");
+    return {.title = title, .x_label = label, .y_label = "density", .curves = std::move(curves)};
   }
 
   void draw() const {
     const auto first = [](const Tensor& x) { return x.select(1, 0); };
     const std::vector<std::string> main = {"law", "dps per time to 1e-3", "eci fixed", "eci resample", "piddm-ref"};
     const std::vector<std::string> spread = {"law", "dps per time", "dps per time to 1e-3", "piddm-1", "piddm-ref"};
-    arrange_pictures({chart("first coordinate", "x_0", {-2.2, 2.2, 88}, main, first),
-                      chart("constraint deviation", "x_0 - x_1", {-5e-3, 5e-3, 100}, spread, difference)},
-                     2)
-        .write_png(recipe_.root() / "figure-mog.png");
+    write_picture(in_rows("Samples of a mixture on the diagonal",
+                          {chart("First coordinate", "x_0", {-2.2, 2.2, 88}, main, first),
+                           chart("Deviation from the constraint", "x_0 - x_1", {-5e-3, 5e-3, 100}, spread, difference)},
+                          2),
+                  recipe_.root() / "figure-mog.png");
     Table table(
         {"method", "std_difference", "max_difference", "w1_difference", "w1_x0", "std_component", "nfe", "backward"});
     for (const auto& row : rows_) {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "piddm/core/tensor.h"
-#include "piddm/plot/plot.h"
+#include "piddm/plot/figure.h"
 
 namespace piddm {
 

@@ -7,7 +7,7 @@
 #include "piddm/files/atomic_file.h"
 #include "piddm/files/json_file.h"
 #include "piddm/numerics/lbfgs.h"
-#include "piddm/plot/plot.h"
+#include "piddm/plot/picture_file.h"
 #include "piddm/process/gaussian_mixture.h"
 #include "piddm/recipe/recipe.h"
 
@@ -288,12 +288,21 @@ void draw(const TheoryResult& result, const fs::path& out) {
     }
     energies.insert(energies.end(), {energy, bound});
   }
-  arrange_pictures(
-      {line_chart(learning, "learning the constrained score", "gradient step", "|theta - theta*| / |theta*|", true,
-                  true),
-       line_chart(energies, "constraint energy of the student", "1 + lambda", "E (w_d e_d)^2", true, true)},
-      2)
-      .write_png(out / "theory.png");
+  write_picture(in_rows("Theory and experiment",
+                        {LineChart{.title = "Learning the constrained score",
+                                   .x_label = "gradient step",
+                                   .y_label = "|theta - theta*| / |theta*|",
+                                   .curves = learning,
+                                   .log_x = true,
+                                   .log_y = true},
+                         LineChart{.title = "Constraint energy of the student",
+                                   .x_label = "1 + lambda",
+                                   .y_label = "E (w_d e_d)^2",
+                                   .curves = energies,
+                                   .log_x = true,
+                                   .log_y = true}},
+                        2),
+                out / "theory.png");
 }
 
 void write_tables(const LearnedScores& scores, const fs::path& out) {

@@ -6,7 +6,7 @@
 #include "piddm/core/table.h"
 #include "piddm/experiment/experiment.h"
 #include "piddm/files/atomic_file.h"
-#include "piddm/plot/plot.h"
+#include "piddm/plot/picture_file.h"
 #include "piddm/recipe/recipe.h"
 
 namespace piddm {
@@ -146,13 +146,16 @@ class TrainingGap {
     const auto x = iterations();
     std::vector<Curve> curves;
     for (const auto& [name, band] : {std::pair{"plain", &plain}, {"pidm", &pidm}}) {
-      curves.push_back({name, x, band->mean});
-      curves.push_back({std::string(name) + ": lowest seed", x, band->low});
-      curves.push_back({std::string(name) + ": highest seed", x, band->high});
+      curves.push_back({.name = std::string(name) + ", mean and range of seeds",
+                        .x = x,
+                        .y = band->mean,
+                        .low = band->low,
+                        .high = band->high});
     }
-    line_chart(curves, "Diffusion loss of Stokes, plain and with the residual of the clean estimate", "iteration",
-               "diffusion loss", true)
-        .write_png(recipe_.root() / "figure-training-gap.png");
+    write_picture(
+        in_rows("Diffusion loss of Stokes, plain and with the residual of the clean estimate",
+                {LineChart{.x_label = "iteration", .y_label = "diffusion loss", .curves = curves, .log_y = true}}, 1),
+        recipe_.root() / "figure-training-gap.png");
     Table table({"iteration", "plain", "plain_low", "plain_high", "pidm", "pidm_low", "pidm_high"});
     for (size_t i = 0; i < x.size(); ++i) {
       std::vector<std::string> row;

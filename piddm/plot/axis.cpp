@@ -8,7 +8,6 @@
 namespace piddm {
 namespace {
 
-constexpr int kWantedTicks = 6;
 constexpr double kLargest = 1e300;
 
 /// "1.5e-7" from 1.5e-07.
@@ -18,9 +17,9 @@ std::string compact_scientific(double value, int decimals) {
   return fmt::format("{}e{}", text.substr(0, e), std::stoi(text.substr(e + 1)));
 }
 
-/// The 1, 2 or 5 times 10^k next to range / kWantedTicks.
-double nice_step(double range) {
-  const double raw = range / kWantedTicks, power = std::pow(10.0, std::floor(std::log10(raw))), lead = raw / power;
+/// The 1, 2 or 5 times 10^k next to range / wanted.
+double nice_step(double range, int wanted) {
+  const double raw = range / wanted, power = std::pow(10.0, std::floor(std::log10(raw))), lead = raw / power;
   return power * (lead < 1.5 ? 1 : lead < 3.5 ? 2 : lead < 7.5 ? 5 : 10);
 }
 
@@ -34,10 +33,12 @@ std::string linear_label(double value, double step, double largest) {
   return fmt::format("{:.{}f}", value, std::max(0, -step_exponent));
 }
 
-std::vector<Tick> linear_ticks(double low, double high) {
-  const double step = nice_step(high - low), largest = std::max(std::abs(low), std::abs(high)), slack = 1e-9 * step;
+std::vector<Tick> linear_ticks(double low, double high, int wanted) {
+  const double step = nice_step(high - low, wanted), largest = std::max(std::abs(low), std::abs(high)),
+               slack = 1e-9 * step;
   std::vector<Tick> ticks;
-  for (double k = std::ceil((low - slack) / step); k * step <= high + slack && ticks.size() < 4 * kWantedTicks; ++k)
+  for (double k = std::ceil((low - slack) / step);
+       k * step <= high + slack && ticks.size() < 4 * static_cast<size_t>(wanted); ++k)
     ticks.push_back({k * step, linear_label(k * step, step, largest)});
   return ticks;
 }
@@ -47,9 +48,9 @@ std::string decade_label(int exponent, bool plain) {
                : fmt::format("1e{}", exponent);
 }
 
-std::vector<Tick> log_ticks(double low, double high) {
+std::vector<Tick> log_ticks(double low, double high, int wanted) {
   const int first = static_cast<int>(std::floor(std::log10(low))), last = static_cast<int>(std::ceil(std::log10(high)));
-  const int stride = (last - first + 7) / 8;
+  const int most = wanted + 2, stride = (last - first + most - 1) / most;
   const bool plain = first >= -4 && last <= 4, minor = last - first <= 6, few = last - first <= 2;
   std::vector<Tick> ticks;
   for (int exponent = first; exponent <= last; ++exponent) {
@@ -90,7 +91,7 @@ double ChartAxis::position(double value) const {
   return (value - low) / (high - low);
 }
 
-ChartAxis make_axis(const std::vector<double>& values, bool log, double padding) {
+ChartAxis make_axis(const std::vector<double>& values, bool log, double padding, int wanted) {
   ChartAxis axis{log ? 0.1 : 0.0, 1.0, log, {}};
   std::vector<double> shown;
   for (const double value : values)
@@ -101,7 +102,8 @@ ChartAxis make_axis(const std::vector<double>& values, bool log, double padding)
     axis.high = *high;
     widen(axis, padding);
   }
-  axis.ticks = log && axis.high / axis.low >= 10 ? log_ticks(axis.low, axis.high) : linear_ticks(axis.low, axis.high);
+  axis.ticks = log && axis.high / axis.low >= 10 ? log_ticks(axis.low, axis.high, wanted)
+                                                 : linear_ticks(axis.low, axis.high, wanted);
   return axis;
 }
 

@@ -22,8 +22,8 @@ struct ChartAxis {
 
 /// An axis around the values it can show, with `padding` (share of the range) left free at both ends.
 /// Linear: ticks at 1, 2 or 5 times a power of ten. Log: decades, with minor ticks at 2..9 while there are few of them;
-/// below one decade linear ticks on the log scale. No values give [0,1] (log: [0.1,1]); equal values are put in the
-/// middle.
-ChartAxis make_axis(const std::vector<double>& values, bool log, double padding);
+/// below one decade linear ticks on the log scale; about `wanted` of them. No values give [0,1] (log: [0.1,1]); equal
+/// values are put in the middle.
+ChartAxis make_axis(const std::vector<double>& values, bool log, double padding, int wanted = 6);
 
 }  // namespace piddm

@@ -1,26 +1,16 @@
-#include "piddm/plot/bar_chart.h"
-
 #include <algorithm>
 #include <cmath>
 
-#include "piddm/core/error.h"
 #include "piddm/plot/chart.h"
 
 namespace piddm {
 
 namespace {
 
-constexpr int kLeastWidth = 640, kLeastBar = 7, kGroupGap = 16;
-constexpr Rgb kErrorInk{70, 75, 85};
+constexpr double kLeastBar = 9, kGroupGap = 16, kAxisRoom = 90;
+constexpr Rgb kErrorInk{45, 48, 56};
 
 double error_of(const BarSeries& series, size_t group) { return series.errors.empty() ? 0 : series.errors[group]; }
-
-void check(const BarSeries& series, size_t groups) {
-  require<UsageError>(series.values.size() == groups, "[bar chart] series '{}': {} values for {} groups", series.name,
-                      series.values.size(), groups);
-  require<UsageError>(series.errors.empty() || series.errors.size() == groups,
-                      "[bar chart] series '{}': {} errors for {} groups", series.name, series.errors.size(), groups);
-}
 
 /// Room above the bars; below them only where some are negative.
 ChartAxis value_axis(std::vector<double> values, bool log_y) {
@@ -39,30 +29,26 @@ ChartAxis group_axis(const std::vector<std::string>& groups) {
   return axis;
 }
 
-int wanted_width(const std::vector<std::string>& groups, size_t series) {
-  int slot = static_cast<int>(series) * kLeastBar + kGroupGap;
-  for (const std::string& group : groups) slot = std::max(slot, text_width(group) + kGroupGap);
-  return std::max(kLeastWidth, slot * static_cast<int>(groups.size()));
-}
-
-ChartSetup span_bars(const std::vector<std::string>& groups, const std::vector<BarSeries>& series, bool log_y) {
-  const ChartAxis any{.log = log_y};
-  ChartSetup setup{.marks_name = "bars", .plot_width = wanted_width(groups, series.size()), .grid_x = false};
+Chart chart_of(const BarChart& bars) {
+  const ChartAxis any{.log = bars.log_y};
+  Chart chart{.title = bars.title, .x_label = "", .y_label = bars.y_label};
+  chart.swatch = Swatch::bar;
+  chart.marks_name = "bars";
+  chart.grid_x = false;
   std::vector<double> values;
-  for (const BarSeries& one : series) {
-    check(one, groups.size());
-    setup.legend.push_back(one.name);
-    setup.marks += groups.size();
-    for (size_t g = 0; g < groups.size(); ++g) {
+  for (const BarSeries& one : bars.series) {
+    chart.legend.push_back(one.name);
+    chart.marks += bars.groups.size();
+    for (size_t g = 0; g < bars.groups.size(); ++g) {
       if (any.shows(one.values[g]))
-        append_with_error(values, one.values[g], error_of(one, g), log_y);
+        append_with_error(values, one.values[g], error_of(one, g), bars.log_y);
       else
-        ++setup.hidden;
+        ++chart.hidden;
     }
   }
-  setup.x = group_axis(groups);
-  setup.y = value_axis(values, log_y);
-  return setup;
+  chart.x = group_axis(bars.groups);
+  chart.y = value_axis(values, bars.log_y);
+  return chart;
 }
 
 /// Bar `index` of `count` in a group, on the axis of groups: [left, right].
@@ -71,33 +57,55 @@ std::pair<double, double> bar_span(size_t group, size_t index, size_t count) {
   return {left + width * static_cast<double>(index), left + width * static_cast<double>(index + 1)};
 }
 
-void draw_bar(Chart& chart, std::pair<double, double> span, double value, double error, Rgb color) {
-  const int left = static_cast<int>(std::lround(chart.pixel_x(span.first)));
-  const int right = static_cast<int>(std::lround(chart.pixel_x(span.second)));
-  const double base = chart.y.log ? chart.plot.bottom() : chart.pixel_y(0), end = chart.pixel_y(value);
-  const int top = static_cast<int>(std::lround(std::min(base, end)));
-  const int bottom = static_cast<int>(std::lround(std::max(base, end)));
-  chart.canvas.fill_rect({left, top, std::max(1, right - left - 1), std::max(1, bottom - top)}, color);
-  chart.error_bar_y((span.first + span.second) / 2, value, error, kErrorInk);
+void draw_bar(Painter& painter, const Chart& chart, std::pair<double, double> span, double value, double error,
+              const SeriesStyle& style) {
+  const double left = chart.pixel_x(span.first), right = chart.pixel_x(span.second) - 1;
+  const double base = chart.y.log ? chart.frame.bottom() : chart.pixel_y(0), end = chart.pixel_y(value);
+  const Rect bar{left, std::min(base, end), std::max(1.0, right - left), std::max(1.0, std::abs(base - end))};
+  painter.fill(bar, style.color);
+  painter.hatch(bar, kWhite, style.pattern);
+  draw_error_y(painter, chart, (span.first + span.second) / 2, value, error, kErrorInk);
+}
+
+BarChart part_of(const BarChart& bars, size_t first, size_t last) {
+  const auto from = static_cast<std::ptrdiff_t>(first), to = static_cast<std::ptrdiff_t>(last);
+  BarChart part{.title = first == 0 ? bars.title : "", .y_label = bars.y_label, .log_y = bars.log_y};
+  part.groups.assign(bars.groups.begin() + from, bars.groups.begin() + to);
+  for (const auto& series : bars.series) {
+    part.series.push_back({first == 0 ? series.name : ""});
+    part.series.back().values.assign(series.values.begin() + from, series.values.begin() + to);
+    if (!series.errors.empty())
+      part.series.back().errors.assign(series.errors.begin() + from, series.errors.begin() + to);
+  }
+  return part;
 }
 
 }  // namespace
 
-Canvas bar_chart(const std::vector<std::string>& groups, const std::vector<BarSeries>& series, const std::string& title,
-                 const std::string& y_label, bool log_y) {
-  ChartSetup setup = span_bars(groups, series, log_y);
-  setup.title = title;
-  setup.y_label = y_label;
-  Chart chart = start_chart(setup);
-  for (size_t s = 0; s < series.size(); ++s)
-    for (size_t g = 0; g < groups.size(); ++g)
-      if (chart.y.shows(series[s].values[g]))
-        draw_bar(chart, bar_span(g, s, series.size()), series[s].values[g], error_of(series[s], g),
-                 curve_color(static_cast<int>(s)));
-  if (!log_y && setup.hidden < setup.marks)
-    chart.canvas.fill_rect({chart.plot.x, static_cast<int>(std::lround(chart.pixel_y(0))), chart.plot.width + 1, 1},
-                           kFrame);
-  return std::move(chart.canvas);
+std::vector<BarChart> cut_to_width(const BarChart& bars, double width) {
+  double slot = static_cast<double>(bars.series.size()) * kLeastBar + kGroupGap;
+  for (const auto& group : bars.groups) slot = std::max(slot, text_width(group, kTickText) + kGroupGap);
+  const size_t count = bars.groups.size(), most = std::max<size_t>(1, static_cast<size_t>((width - kAxisRoom) / slot));
+  const size_t parts = std::max<size_t>(1, (count + most - 1) / most), per_part = (count + parts - 1) / parts;
+  std::vector<BarChart> out;
+  for (size_t first = 0; first == 0 || first < count; first += std::max<size_t>(per_part, 1))
+    out.push_back(part_of(bars, first, std::min(first + per_part, count)));
+  return out;
+}
+
+Margins margins_of(const BarChart& bars, const Placement& place) { return margins_of(chart_of(bars), place.frame); }
+
+void draw_panel(Painter& painter, const BarChart& bars, const Placement& place) {
+  auto chart = chart_of(bars);
+  chart.frame = place.at;
+  draw_frame(painter, chart);
+  for (size_t s = 0; s < bars.series.size(); ++s)
+    for (size_t g = 0; g < bars.groups.size(); ++g)
+      if (chart.y.shows(bars.series[s].values[g]))
+        draw_bar(painter, chart, bar_span(g, s, bars.series.size()), bars.series[s].values[g],
+                 error_of(bars.series[s], g), series_style(s));
+  if (!bars.log_y && chart.hidden < chart.marks)
+    painter.line({place.at.x, chart.pixel_y(0)}, {place.at.right(), chart.pixel_y(0)}, {kFrame});
 }
 
 }  // namespace piddm

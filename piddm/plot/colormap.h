@@ -1,6 +1,6 @@
 #pragma once
-// Colours of fields and curves. The maps are piecewise linear in Oklab (B. Ottosson, 2020), so equal steps of a value
-// look like equal steps.
+// Colours of fields and curves. The hues of the maps are piecewise linear in Oklab (B. Ottosson, 2020); their lightness
+// L* (CIELAB) is exactly linear in the value, so that equal steps look equal, in grey and on paper too.
 
 #include <cstdint>
 
@@ -17,14 +17,14 @@ inline constexpr Rgb kFaintInk{112, 118, 130};  ///< secondary text
 inline constexpr Rgb kSignal{255, 0, 200};      ///< non-finite values; in neither map
 
 enum class Colors {
-  sequential,  ///< dark violet over teal to light yellow; lightness grows linearly
-  diverging,   ///< blue, near white in the middle, red; lightness symmetric about the middle
+  sequential,  ///< dark violet over teal to light yellow; L* grows linearly from 12 to 93
+  diverging,   ///< blue, near white in the middle, red; L* symmetric, 96 in the middle, 28 at the ends
 };
 
 /// The colour of a value in [0,1]; values outside are clamped, non-finite ones give kSignal.
 Rgb map_color(Colors colors, double value);
 
-/// Eight well separated colours for curves; the index wraps around.
+/// Ten colours for curves that people with any kind of colour vision tell apart; the index wraps around.
 Rgb curve_color(int index);
 
 }  // namespace piddm

@@ -1,124 +1,203 @@
 #include "piddm/plot/field_plots.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "piddm/core/table.h"
-#include "piddm/data/spectrum.h"
+#include "piddm/plot/pde_panels.h"
 
 namespace piddm {
 
 namespace {
 
-constexpr int kShownTimes = 5, kChartColumns = 2;
+constexpr size_t kMostRows = 8;
+constexpr double kPageRoom = 930, kSheetMargins = 100, kLeastSheet = 200, kMostSheet = 420;
 
-double rms(const Tensor& x) { return x.square().mean().sqrt().item<double>(); }
-
-constexpr double kShownShare = 0.995;  // of the points of a residual map, the largest ones take the end colours
-
-std::string residual_title(const Tensor& residual, const Tensor& boundary) {
-  auto title = fmt::format("R, rms {}, max {}", format_number(rms(residual)),
-                           format_number(residual.abs().max().item<double>()));
-  if (boundary.defined()) title += fmt::format("; boundary {}", format_number(rms(boundary)));
-  return title;
-}
-
-Panel channel_panel(const std::string& title, const Tensor& field, const GridAxes& axes) {
-  return {.title = title, .field = field, .x_label = axes[0].label(), .y_label = axes[1].label()};
-}
-
-Panel difference_panel(const std::string& title, const Tensor& field, const GridAxes& axes) {
-  auto panel = channel_panel(title, field, axes);
+FieldPanel difference_panel(const PdePtr& pde, const std::string& title, const Tensor& field) {
+  auto panel = panel_of(pde, title, field);
   panel.colors = Colors::diverging;
   return panel;
 }
 
-void add_references(std::vector<Panel>& row, const Pde& pde, const Tensor& x, const GridAxes& axes) {
-  const auto decoded = pde.solve(pde.admissible(pde.coefficients(x)).coefficients);
-  for (int64_t c = 0; c < pde.num_solution_channels(); ++c) {
-    const auto name = pde.channels()[static_cast<size_t>(c)].name;
-    row.push_back(channel_panel(name + "*(a)", decoded[0][c], axes));
-    row.push_back(difference_panel(fmt::format("{0} - {0}*(a)", name), x[0][c] - decoded[0][c], axes));
+NumberStrip scalar_strip(const Dataset& data, int64_t channel, std::vector<NumberMark> marks) {
+  NumberStrip strip{.title = data.channels[static_cast<size_t>(channel)], .marks = std::move(marks)};
+  const auto values = data.fields.select(1, channel).to(torch::kFloat64).mean({1, 2});
+  for (int64_t i = 0; i < values.size(0); ++i) strip.points.push_back(values[i].item<double>());
+  return strip;
+}
+
+void add_references(FigureRow& row, const PdePtr& pde, const Tensor& x) {
+  const auto decoded = pde->solve(pde->admissible(pde->coefficients(x)).coefficients);
+  for (int64_t c = 0; c < pde->num_solution_channels(); ++c) {
+    const auto name = pde->channels()[static_cast<size_t>(c)].name;
+    row.panels.push_back(panel_of(pde, name + "*(a)", decoded[0][c]));
+    row.panels.push_back(difference_panel(pde, fmt::format("{0} - {0}*(a)", name), x[0][c] - decoded[0][c]));
   }
 }
 
-std::vector<Panel> sample_row(const Dataset& data, const PdePtr& pde, int64_t sample, bool references) {
-  const GridAxes axes = pde ? pde->axes() : GridAxes{{{"x"}, {"y"}}};
+FigureRow sample_row(const Dataset& data, const PdePtr& pde, int64_t sample, bool references) {
   const auto x = data.fields.narrow(0, sample, 1).to(torch::kFloat64);
-  std::vector<Panel> row;
-  for (size_t c = 0; c < data.channels.size(); ++c)
-    row.push_back(channel_panel(data.channels[c], x[0][static_cast<int64_t>(c)], axes));
+  FigureRow row{.label = fmt::format("sample {}", sample)};
+  for (size_t c = 0; c < data.channels.size(); ++c) {
+    const auto channel = static_cast<int64_t>(c);
+    if (is_scalar(pde, c))
+      row.panels.push_back(scalar_strip(data, channel, {{"", scalar_of(x[0][channel])}}));
+    else
+      row.panels.push_back(panel_of(pde, data.channels[c], x[0][channel]));
+  }
   if (!pde) return row;
-  if (references) add_references(row, *pde, x, axes);
-  const auto r = pde->residual(x);
-  const auto scaled = r.fields.front().interior[0][0] * pde->equations().front().scale;
-  row.push_back(difference_panel(residual_title(scaled, r.boundary), scaled, axes));
-  const double shown = scaled.abs().flatten().quantile(kShownShare).item<double>();
-  if (shown > 0) row.back().range = {-shown, shown};
+  if (references) add_references(row, pde, x);
+  for (const auto& residual : residual_maps(*pde, x[0])) {
+    auto panel = residual_panel(residual, *pde, x[0]);
+    if (const auto boundary = pde->residual(x).boundary; boundary.defined())
+      panel.title += fmt::format("; boundary {:.2g}", root_mean_square(boundary));
+    row.panels.push_back(std::move(panel));
+  }
   return row;
 }
 
-Curve spectrum_curve(const std::string& name, const Tensor& fields, bool along_x_only) {
-  Curve curve{name};
-  curve.y = power_spectrum(fields, along_x_only);
-  for (size_t k = 1; k <= curve.y.size(); ++k) curve.x.push_back(static_cast<double>(k));
-  return curve;
+/// Coordinates of the entries a mask selects.
+std::vector<std::pair<double, double>> sensors_of(const FieldPanel& panel, const Tensor& mask) {
+  std::vector<std::pair<double, double>> sensors;
+  const double dx = (panel.x.high - panel.x.low) / static_cast<double>(mask.size(0));
+  const double dy = (panel.y.high - panel.y.low) / static_cast<double>(mask.size(1));
+  const auto known = mask.to(torch::kCPU, torch::kFloat64).nonzero();
+  if (known.size(0) == mask.numel()) return sensors;  // all of it: no sensors, a known field
+  for (int64_t i = 0; i < known.size(0); ++i)
+    sensors.emplace_back(panel.x.low + (known[i][0].item<double>() + 0.5) * dx,
+                         panel.y.low + (known[i][1].item<double>() + 0.5) * dy);
+  return sensors;
 }
 
-Canvas trajectory_chart(const Tensor& u, const std::string& title, const std::string& name) {
-  const int64_t nx = u.size(0), nt = u.size(1);
-  std::vector<Curve> curves;
-  for (int i = 0; i < kShownTimes; ++i) {
-    const int64_t at = (nt - 1) * i / (kShownTimes - 1);
-    Curve curve{fmt::format("t = {:.2f} T", static_cast<double>(at) / static_cast<double>(nt - 1))};
-    for (int64_t k = 0; k < nx; ++k) {
-      curve.x.push_back(static_cast<double>(k));
-      curve.y.push_back(u[k][at].item<double>());
-    }
-    curves.push_back(std::move(curve));
+FigureRow truth_row(const Dataset& data, const PdePtr& pde, const Truth& truth, int64_t sample, int64_t channel) {
+  const auto& name = data.channels[static_cast<size_t>(channel)];
+  const auto x = data.fields[sample][channel].to(torch::kFloat64),
+             y = truth.fields[sample][channel].to(torch::kFloat64);
+  FigureRow row{.label = fmt::format("case {}: {}", sample, name)};
+  if (is_scalar(pde, static_cast<size_t>(channel))) {
+    row.panels.push_back(scalar_strip(data, channel, {{"true", scalar_of(y)}, {"sample", scalar_of(x)}}));
+    return row;
   }
-  return line_chart(curves, title, "x, grid point", name);
+  auto of_truth = panel_of(pde, name + ", truth", y), of_sample = panel_of(pde, name + ", sample", x);
+  of_truth.range = of_sample.range = color_range(of_truth);
+  if (truth.mask.defined()) {
+    of_truth.sensors = sensors_of(of_truth, truth.mask[sample][channel]);
+    if (!of_truth.sensors.empty()) of_truth.title += fmt::format(" and {} sensors", of_truth.sensors.size());
+  }
+  row.panels.emplace_back(std::move(of_truth));
+  row.panels.emplace_back(std::move(of_sample));
+  row.panels.emplace_back(
+      difference_panel(pde, fmt::format("sample - truth, rms {:.2g}", root_mean_square(x - y)), x - y));
+  return row;
+}
+
+struct Sheet {
+  int64_t columns, lines;
+};
+
+Sheet sheet_of(size_t count) {
+  const auto columns = static_cast<int64_t>(std::ceil(std::sqrt(static_cast<double>(count))));
+  return {columns, (static_cast<int64_t>(count) + columns - 1) / columns};
+}
+
+/// Maps [h,w] in lines from the top left, NaN between them.
+Tensor tiled(const std::vector<Tensor>& maps, const Sheet& sheet) {
+  const int64_t h = maps.front().size(0), w = maps.front().size(1), gap = std::max<int64_t>(1, h / 16);
+  auto out = torch::full({sheet.columns * (h + gap) - gap, sheet.lines * (w + gap) - gap}, NAN, torch::kFloat64);
+  for (size_t i = 0; i < maps.size(); ++i) {
+    const auto column = static_cast<int64_t>(i) % sheet.columns, line = static_cast<int64_t>(i) / sheet.columns;
+    out.narrow(0, column * (h + gap), h).narrow(1, (sheet.lines - 1 - line) * (w + gap), w).copy_(maps[i]);
+  }
+  return out;
+}
+
+FieldPanel sheet_panel(const std::string& title, const std::vector<Tensor>& maps, const std::vector<int64_t>& samples) {
+  const auto sheet = sheet_of(maps.size());
+  FieldPanel panel{.title = title, .field = tiled(maps, sheet), .gaps = true};
+  panel.x = {"samples in lines, x to the right", 0, static_cast<double>(sheet.columns), {{0.5, "+0"}}};
+  panel.y = {"first sample of the line", 0, static_cast<double>(sheet.lines)};
+  for (int64_t i = 1; i < sheet.columns; ++i)
+    panel.x.ticks.push_back({static_cast<double>(i) + 0.5, fmt::format("+{}", i)});
+  for (int64_t i = sheet.lines - 1; i >= 0; --i)
+    panel.y.ticks.push_back({static_cast<double>(sheet.lines - 1 - i) + 0.5,
+                             std::to_string(samples[static_cast<size_t>(i * sheet.columns)])});
+  return panel;
+}
+
+/// Every residual field of the samples on a sheet of its own; round-off keeps to the pale middle of the colours.
+std::vector<Panel> residual_sheets(const Dataset& data, const Pde& pde, const std::vector<int64_t>& samples) {
+  std::vector<std::vector<ResidualMap>> fields;  // by sample
+  for (const int64_t sample : samples) fields.push_back(residual_maps(pde, data.fields[sample]));
+  std::vector<Panel> panels;
+  for (size_t i = 0; i < fields.front().size(); ++i) {
+    std::vector<Tensor> maps;
+    double round_off = 0;
+    bool nothing_else = true;
+    for (const auto& of_sample : fields) {
+      maps.push_back(of_sample[i].map);
+      round_off = std::max(round_off, of_sample[i].round_off);
+      nothing_else = nothing_else && of_sample[i].is_round_off();
+    }
+    auto panel = sheet_panel(fields.front()[i].name + (nothing_else ? ": round-off" : ""), maps, samples);
+    panel.colors = Colors::diverging;
+    if (nothing_else) panel.range = {-kRoundOffColors * round_off, kRoundOffColors * round_off};
+    panels.emplace_back(std::move(panel));
+  }
+  return panels;
 }
 
 }  // namespace
 
-Canvas draw_samples(const Dataset& data, const PdePtr& pde, const std::vector<int64_t>& samples,
+bool is_scalar(const PdePtr& pde, size_t channel) { return pde && pde->channels()[channel].scalar; }
+
+FieldPanel panel_of(const PdePtr& pde, const std::string& title, const Tensor& field) {
+  return pde ? field_panel(title, field, pde->axes(), field.size(0), field.size(1)) : bare_panel(title, field);
+}
+
+Figure draw_samples(const Dataset& data, const PdePtr& pde, const std::vector<int64_t>& samples,
                     const std::string& title, bool references) {
   const torch::NoGradGuard no_grad;
-  std::vector<std::vector<Panel>> rows;
-  std::vector<std::string> labels;
+  if (samples.size() > kMostRows && !references) return draw_contact_sheet(data, pde, samples, title);
+  Figure figure{.title = title};
+  for (const int64_t sample : samples) figure.rows.push_back(sample_row(data, pde, sample, references));
+  return figure;
+}
+
+Figure draw_against_truth(const Dataset& data, const PdePtr& pde, const Truth& truth,
+                          const std::vector<int64_t>& samples, const std::string& title) {
+  require<DataError>(truth.fields.dim() == 4 && truth.fields.sizes().slice(1) == data.fields.sizes().slice(1),
+                     "--reference: its fields are {}, the samples' {}", shape_string(truth.fields),
+                     shape_string(data.fields));
+  Figure figure{.title = title};
   for (const int64_t sample : samples) {
-    rows.push_back(sample_row(data, pde, sample, references));
-    labels.push_back(fmt::format("sample {}", sample));
+    require<DataError>(sample < truth.fields.size(0), "--reference: has {} samples, no sample {}", truth.fields.size(0),
+                       sample);
+    for (int64_t c = 0; c < data.fields.size(1); ++c) figure.rows.push_back(truth_row(data, pde, truth, sample, c));
   }
-  return contact_sheet(rows, title, labels);
+  return figure;
 }
 
-Canvas draw_trajectories(const Dataset& data, const Pde& pde, const std::vector<int64_t>& samples) {
-  require<UsageError>(has_time_axis(pde), "[{}] its fields have no time axis; plot samples or spectra", pde.name());
-  std::vector<Canvas> charts;
-  for (const int64_t sample : samples)
-    for (int64_t c = 0; c < pde.num_solution_channels(); ++c)
-      charts.push_back(trajectory_chart(data.fields[sample][c].to(torch::kFloat64),
-                                        fmt::format("{}, sample {}", pde.name(), sample),
-                                        data.channels[static_cast<size_t>(c)]));
-  return arrange_pictures(charts, std::min<int>(kChartColumns, static_cast<int>(charts.size())));
-}
-
-Canvas draw_spectra(const Dataset& data, const Pde& pde, const Tensor& reference, const std::string& reference_name) {
-  pde.check_shape(reference);
-  const bool along_x_only = has_time_axis(pde);
-  std::vector<Canvas> charts;
-  for (int64_t c = 0; c < pde.num_channels(); ++c) {
-    const auto& channel = pde.channels()[static_cast<size_t>(c)];
-    if (channel.scalar) continue;
-    const auto name = [&](const std::string& set, int64_t n) { return fmt::format("{}, {} samples", set, n); };
-    charts.push_back(
-        line_chart({spectrum_curve(name("data", data.size()), data.fields.select(1, c), along_x_only),
-                    spectrum_curve(name(reference_name, reference.size(0)), reference.select(1, c), along_x_only)},
-                   fmt::format("{}: power spectrum of {}", pde.name(), channel.name),
-                   along_x_only ? "waves along x" : "waves across the domain", "power", true, true));
+Figure draw_contact_sheet(const Dataset& data, const PdePtr& pde, const std::vector<int64_t>& samples,
+                          const std::string& title) {
+  const torch::NoGradGuard no_grad;
+  std::vector<Panel> panels;
+  for (size_t c = 0; c < data.channels.size(); ++c) {
+    const auto channel = static_cast<int64_t>(c);
+    if (is_scalar(pde, c)) {
+      panels.emplace_back(scalar_strip(data, channel, {}));
+      continue;
+    }
+    std::vector<Tensor> maps;
+    for (const int64_t sample : samples) maps.push_back(data.fields[sample][channel]);
+    panels.emplace_back(sheet_panel(data.channels[c], maps, samples));
   }
-  return arrange_pictures(charts, std::min<int>(kChartColumns, static_cast<int>(charts.size())));
+  if (pde)
+    for (auto& panel : residual_sheets(data, *pde, samples)) panels.push_back(std::move(panel));
+  const size_t columns = panels.size() <= 3 ? panels.size() : 2;
+  for (auto& panel : panels)
+    if (auto* field = std::get_if<FieldPanel>(&panel))
+      field->width = std::clamp(kPageRoom / static_cast<double>(columns) - kSheetMargins, kLeastSheet, kMostSheet);
+  return in_rows(title, std::move(panels), columns);
 }
 
 }  // namespace piddm

@@ -7,7 +7,7 @@
 #include "piddm/eval/metric_registry.h"
 #include "piddm/files/atomic_file.h"
 #include "piddm/files/json_file.h"
-#include "piddm/plot/plot.h"
+#include "piddm/plot/picture_file.h"
 #include "piddm/tables/entries.h"
 #include "piddm/tables/field_panels.h"
 #include "piddm/tables/paper.h"
@@ -164,22 +164,31 @@ std::string verdict(const DemoReport& report) {
   return fmt::format("PIDDM-1, one evaluation, above the floor: {}.\n", fmt::join(parts, "; "));
 }
 
-void draw_task_row(Workbench& bench, const std::vector<Entry>& entries, const Pde& pde, const fs::path& file) {
-  std::vector<std::vector<Panel>> rows;
-  Names labels;
+/// What a task knows of a channel that it asks for: of itself where it is observed in part, else of the others.
+std::vector<Panel> given_panels(const SolvedCase& solved, const Pde& pde, Task task, int64_t wanted) {
+  std::vector<Panel> panels;
+  for (int64_t c = 0; c < pde.num_channels(); ++c)
+    if (reveals(task, pde.channels()[static_cast<size_t>(c)]) && (c == wanted || !asked(solved, c)))
+      panels.push_back(given_panel(solved, pde, c));
+  return panels;
+}
+
+/// A row per task and channel that it asks for: given, true, found, error.
+void draw_task_sheet(Workbench& bench, const std::vector<Entry>& entries, const Pde& pde, const fs::path& file) {
+  Figure figure{.title = "Tasks solved with the one-step student"};
   for (const auto& entry : entries) {
     const auto kept = bench.fields(entry);
     const SolvedCase solved{kept.at("x")[0], kept.at("truth")[0], kept.at("mask")[0]};
-    auto& row = rows.emplace_back();
     for (int64_t c = 0; c < pde.num_channels(); ++c) {
-      if (reveals(entry.task, pde.channels()[static_cast<size_t>(c)])) row.push_back(given_panel(solved, pde, c));
       if (!asked(solved, c)) continue;
-      row.push_back(true_panel(solved, pde, c));
-      for (auto& panel : answer_panels(solved, pde, c)) row.push_back(std::move(panel));
+      FigureRow row{entry.labels.task + " " + pde.channels()[static_cast<size_t>(c)].name,
+                    given_panels(solved, pde, entry.task, c)};
+      if (!pde.channels()[static_cast<size_t>(c)].scalar) row.panels.push_back(true_panel(solved, pde, c));
+      for (auto& panel : answer_panels(solved, pde, c)) row.panels.push_back(std::move(panel));
+      figure.rows.push_back(std::move(row));
     }
-    labels.push_back(entry.labels.task);
   }
-  contact_sheet(rows, "Tasks solved with the one-step student", labels).write_png(file);
+  write_picture(figure, file);
 }
 
 /// OUT/NAME leads to the run of a model.
@@ -222,7 +231,7 @@ DemoReport run_demo(const DemoOptions& options, const fs::path& out, torch::Devi
   write_json_file(out / "report.json", {.name = "piddm-demo", .version = 2}, to_json(report));
   write_file_atomically(out / "report.md", markdown_report(report));
   draw_sample_sheet(bench, generated, experiment.pde.name, out / "samples.png");
-  draw_task_row(bench, tasks, *report.pde, out / "tasks.png");
+  draw_task_sheet(bench, tasks, *report.pde, out / "tasks.png");
   link_model(out, "teacher", bench.model_folder(generated.front()));
   link_model(out, "student", bench.model_folder(tasks.front()));
   return report;

@@ -1,18 +1,13 @@
 #pragma once
-// Panels of samples and solved tasks for the sheets of reports (plot/plot.h): what demo and tables draw alike.
+// Panels of samples and solved tasks for the sheets of reports: what demo and tables draw alike. A scalar channel is a
+// number on an axis.
 
-#include <utility>
 #include <vector>
 
-#include "piddm/plot/plot.h"
+#include "piddm/plot/figure.h"
 #include "piddm/solve/task/task.h"
 
 namespace piddm {
-
-using ColorRange = std::pair<double, double>;
-
-/// R = c r_phys of a sample [C,H,W] at the scored points, [h,w] float64.
-Tensor residual_map(const Tensor& x, const Pde& pde);
 
 /// From the smallest to the largest value; of a two-valued channel its two values.
 ColorRange channel_range(const Tensor& field, const Channel& channel);
@@ -23,17 +18,20 @@ ColorRange shared_range(const std::vector<Tensor>& maps);
 /// Colours shared by the rows of a sheet of samples.
 struct SampleColors {
   std::vector<ColorRange> channels;
-  ColorRange residual;
+  std::vector<ColorRange> residuals;  ///< one per residual field
 };
 
 /// The channels as in the true samples [N,C,H,W], R as in the samples judged, each [C,H,W].
 SampleColors sample_colors(const Tensor& truth, const std::vector<Tensor>& judged, const Pde& pde);
 
-/// R of a sample [C,H,W].
-Panel residual_panel(const Tensor& x, const Pde& pde, const ColorRange& range);
+/// The residual fields of a sample [C,H,W].
+std::vector<Panel> residual_panels(const Tensor& x, const Pde& pde, const std::vector<ColorRange>& ranges);
 
-/// Every channel of a sample [C,H,W], and R.
-std::vector<Panel> sample_panels(const Tensor& x, const Pde& pde, const SampleColors& colors);
+/// The field channels of sample `index` of `samples` [N,C,H,W], and R; without scalar channels.
+std::vector<Panel> sample_panels(const Tensor& samples, int64_t index, const Pde& pde, const SampleColors& colors);
+
+/// The scalar channels of all samples as strips of points, on the axis of the truth.
+std::vector<Panel> scalar_panels(const Tensor& samples, const Pde& pde, const SampleColors& colors);
 
 /// A solved case: tensors [C,H,W] in physical units.
 struct SolvedCase {
@@ -47,7 +45,8 @@ bool asked(const SolvedCase& solved, int64_t channel);
 Panel given_panel(const SolvedCase& solved, const Pde& pde, int64_t channel);
 Panel true_panel(const SolvedCase& solved, const Pde& pde, int64_t channel);
 
-/// Answer and error of a channel. Without `errors` the error has colours of its own.
+/// Answer and error of a channel; of a scalar channel one panel with both. Without `errors` the error has colours of
+/// its own.
 std::vector<Panel> answer_panels(const SolvedCase& solved, const Pde& pde, int64_t channel,
                                  const std::optional<ColorRange>& errors = {});
 

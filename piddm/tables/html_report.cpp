@@ -35,12 +35,18 @@ section h2 { margin: .6rem 0; font-size: 1.35rem; }
 p, li { max-width: 46rem; }
 figure { margin: 1.2rem 0; }
 figcaption { margin: .3rem 0; color: var(--faint); font-size: .9rem; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-size: .88rem; font-variant-numeric: tabular-nums; }
+.scroll { overflow: auto; max-height: 85vh; }
+table { border-collapse: separate; border-spacing: 0; font-size: .88rem; font-variant-numeric: tabular-nums; }
 th, td { padding: .28rem .6rem; border-bottom: 1px solid var(--rule); text-align: left; vertical-align: top;
   white-space: nowrap; }
-thead th { border-bottom: 2px solid var(--faint); }
-tbody tr:hover { background: var(--shade); }
+thead th { border-bottom: 2px solid var(--faint); position: sticky; top: 0; background: var(--page); z-index: 2;
+  cursor: pointer; }
+thead th[aria-sort=ascending]::after { content: " \2191"; }
+thead th[aria-sort=descending]::after { content: " \2193"; }
+th:first-child, td:first-child { position: sticky; left: 0; background: var(--page); z-index: 1; }
+thead th:first-child { z-index: 3; }
+tr.floor td { color: var(--faint); border-top: 1px solid var(--faint); }
+tbody tr:hover td { background: var(--shade); }
 .r { text-align: right; }
 .long { white-space: normal; min-width: 18rem; }
 img { max-width: 100%; height: auto; background: #fff; border: 1px solid var(--rule); border-radius: 4px; }
@@ -55,8 +61,33 @@ pre { overflow: auto; max-height: 30rem; padding: .8rem; background: var(--shade
         border-right: 1px solid var(--rule); }
   main { padding: 1rem 2.2rem; }
 }
-@media print { nav { display: none; } body { display: block; } }
+@media (max-width: 40rem) { nav, main { padding: .8rem; } table { font-size: .8rem; } .long { min-width: 12rem; } }
+@media print { nav { display: none; } body { display: block; } .scroll { max-height: none; } }
 )css";
+
+// Rows by the numbers of a column (text where there are none), up and down in turn; floors stay at the end.
+constexpr const char* kScript = R"js(
+for (const row of document.querySelectorAll("tbody tr"))
+  if ([...row.cells].some(cell => cell.textContent === "floor")) row.className = "floor";
+for (const head of document.querySelectorAll("thead th")) {
+  head.addEventListener("click", () => {
+    const table = head.closest("table"), body = table.tBodies[0], column = head.cellIndex;
+    const down = head.getAttribute("aria-sort") === "ascending";
+    const text = row => row.cells[column].textContent, number = row => parseFloat(text(row));
+    const before = (a, b) => {
+      const last = (a.className === "floor") - (b.className === "floor");
+      if (last) return last;
+      const x = number(a), y = number(b);
+      if (isNaN(x) && isNaN(y)) return (down ? -1 : 1) * text(a).localeCompare(text(b));
+      if (isNaN(x) || isNaN(y)) return isNaN(x) - isNaN(y);
+      return down ? y - x : x - y;
+    };
+    for (const other of table.querySelectorAll("th")) other.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", down ? "descending" : "ascending");
+    body.append(...[...body.rows].sort(before));
+  });
+}
+)js";
 
 void check_ids(const std::vector<ReportSection>& sections) {
   std::set<std::string> seen;
@@ -126,7 +157,7 @@ std::string html_report(const std::string& title, const std::vector<ReportSectio
       name + "</title>\n<style>" + kStyle + "</style>\n</head>\n<body>\n";
   out += contents_html(sections) + "<main>\n<h1>" + name + "</h1>\n" + markdown_to_html(introduction);
   for (const auto& section : sections) out += section_html(section);
-  return out + "</main>\n</body>\n</html>\n";
+  return out + "</main>\n<script>" + kScript + "</script>\n</body>\n</html>\n";
 }
 
 }  // namespace piddm

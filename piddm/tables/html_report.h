@@ -1,6 +1,7 @@
 #pragma once
-// One self-contained HTML page of all results: no script, nothing loaded from elsewhere, light and dark, readable on a
-// phone.
+// One self-contained HTML page of all results: nothing loaded from elsewhere, light and dark, readable on a phone. The
+// header and the first column of a table stay in view; a click on a header sorts by it (a small script inside the
+// page, without which everything is there all the same).
 
 #include <filesystem>
 #include <string>

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "piddm/plot/bar_chart.h"
-#include "piddm/plot/plot.h"
-#include "piddm/plot/scatter_chart.h"
+#include "piddm/plot/pde_panels.h"
+#include "piddm/plot/picture_file.h"
 #include "piddm/tables/field_panels.h"
+#include "piddm/tables/tables.h"
 
 namespace piddm {
 
@@ -23,8 +23,8 @@ constexpr int64_t kCaseShown = 0;
 constexpr double kLeastShown = 1e-6;
 constexpr const char* kLeastNote = " (1e-6: that or less)";
 
-std::string row_name(const Entry& entry) {
-  const auto& [pde, task, method, setting] = entry.labels;
+std::string row_name(const Labels& labels) {
+  const auto& [pde, task, method, setting] = labels;
   return method + (setting.empty() ? "" : ", " + setting);
 }
 
@@ -32,9 +32,11 @@ void append_new(Names& names, const std::string& name) {
   if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
 }
 
-Names values_of(const std::vector<Entry>& entries, std::string Labels::*label) {
+/// Of entries or rows.
+template <class T>
+Names values_of(const std::vector<T>& labelled, std::string Labels::*label) {
   Names names;
-  for (const auto& entry : entries) append_new(names, entry.labels.*label);
+  for (const auto& one : labelled) append_new(names, one.labels.*label);
   return names;
 }
 
@@ -50,11 +52,6 @@ double error_of(const Row& row, const std::string& metric) {
   return std::isfinite(width) ? width / 2 : 0;
 }
 
-void write_both(const Canvas& picture, const fs::path& out, const std::string& name) {
-  picture.write_png(out / (name + ".png"));
-  picture.write_svg(out / (name + ".svg"));
-}
-
 /// Bars by method: add(group, method, ...) in any order, groups and methods stand in the order they came.
 class Bars {
  public:
@@ -63,8 +60,9 @@ class Bars {
     append_new(names_, series);
     bars_[{group, series}] = {std::max(value, kLeastShown), value < kLeastShown ? 0 : error};
   }
-  Canvas draw(const std::string& title, const std::string& y_label) const {
-    std::vector<BarSeries> series;
+  Figure draw(const std::string& title, const std::string& y_label) const {
+    BarChart chart{.y_label = y_label + kLeastNote, .groups = groups_, .log_y = true};
+    auto& series = chart.series;
     for (const auto& name : names_) {
       series.push_back({name});
       for (const auto& group : groups_) {
@@ -74,7 +72,7 @@ class Bars {
         series.back().errors.push_back(error);
       }
     }
-    return bar_chart(groups_, series, title, y_label + kLeastNote, true);
+    return {.title = title, .rows = {{.panels = {std::move(chart)}}}};
   }
 
  private:
@@ -83,31 +81,15 @@ class Bars {
 };
 
 /// The method's pde_error by PDE.
-std::map<std::string, double> pde_errors_of(const std::string& method, const std::vector<Entry>& entries,
-                                            const Report& report) {
+std::map<std::string, double> pde_errors_of(const std::string& method, const Report& report) {
   std::map<std::string, double> errors;
-  for (size_t i = 0; i < entries.size(); ++i)
-    if (const double error = metric_of(report.rows.at(i), "pde_error"); entries[i].labels.method == method && error > 0)
-      errors[entries[i].labels.pde] = error;
+  for (const auto& row : report.rows)
+    if (const double error = metric_of(row, "pde_error"); row.labels.method == method && error > 0)
+      errors[row.labels.pde] = error;
   return errors;
 }
 
-void draw_pde_errors(const std::vector<Entry>& entries, const Report& report, const fs::path& out) {
-  const auto methods = values_of(entries, &Labels::method);
-  const auto unit = std::find(methods.begin(), methods.end(), "teacher") == methods.end() ? methods.front() : "teacher";
-  const auto units = pde_errors_of(unit, entries, report);
-  Bars bars;
-  for (size_t i = 0; i < entries.size(); ++i) {
-    const auto& row = report.rows.at(i);
-    const auto pde = entries[i].labels.pde;
-    if (!row.result.done() || entries[i].decode || !units.contains(pde)) continue;
-    const auto floor = report.floors.at(pde).at("pde_error") / units.at(pde);
-    bars.add(fmt::format("{} (floor {:.1g})", pde, floor), row_name(entries[i]),
-             metric_of(row, "pde_error") / units.at(pde), error_of(row, "pde_error") / units.at(pde));
-  }
-  write_both(bars.draw("PDE error of generated samples, and the floor of true data", "pde_error over that of " + unit),
-             out, "pde_error");
-}
+bool is_decoded(const Row& row) { return row.labels.method.ends_with("decoded"); }
 
 /// Rows of a sheet: what they are called, and their tensors.
 struct Drawn {
@@ -121,7 +103,7 @@ Drawn kept_fields(Workbench& bench, const std::vector<Entry>& entries, const std
     if (entry.labels.pde != pde || entry.task != task) continue;
     auto fields = bench.fields(entry);
     if (fields.empty()) continue;
-    drawn.names.push_back(row_name(entry));
+    drawn.names.push_back(row_name(entry.labels));
     drawn.tensors.push_back(std::move(fields));
   }
   return drawn;
@@ -130,26 +112,6 @@ Drawn kept_fields(Workbench& bench, const std::vector<Entry>& entries, const std
 const Experiment& experiment_of(const std::vector<Entry>& entries, const std::string& pde) {
   return std::find_if(entries.begin(), entries.end(), [&](const auto& entry) { return entry.labels.pde == pde; })
       ->experiment;
-}
-
-/// Bars of every channel a task asks for: "forward u".
-void draw_task_errors(const std::vector<Entry>& entries, const Report& report, const fs::path& out) {
-  Bars bars;
-  const bool several = values_of(entries, &Labels::pde).size() > 1;
-  for (size_t i = 0; i < entries.size(); ++i) {
-    const auto& row = report.rows.at(i);
-    if (!row.result.done()) continue;
-    const auto pde = make_pde(entries[i].experiment.pde);
-    const auto task = entries[i].task;
-    for (const auto& channel : pde->channels()) {
-      if (task != Task::reconstruct && reveals(task, channel)) continue;
-      const auto group =
-          fmt::format("{}{} {}", several ? entries[i].labels.pde + " " : "", task_name(task), channel.name);
-      const auto metric = "mse_" + channel.name;
-      bars.add(group, row_name(entries[i]), metric_of(row, metric), error_of(row, metric));
-    }
-  }
-  write_both(bars.draw("Mean square error of what was asked for, in variances", "mse"), out, "error");
 }
 
 SolvedCase solved_case(const TensorMap& tensors) {
@@ -184,19 +146,18 @@ void draw_task_sheet(Workbench& bench, const std::vector<Entry>& entries, const 
   if (drawn.names.empty()) return;
   const auto pde = make_pde(experiment_of(entries, name).pde);
   const auto cases = solved_cases(drawn);
-  std::vector<std::vector<Panel>> rows = {problem_panels(cases.front(), *pde, task)};
-  rows.resize(1 + cases.size());
+  Figure figure{.title =
+                    fmt::format("{} of {}: one case by every method (errors in one scale)", task_name(task), name)};
+  auto& rows = figure.rows;
+  rows.push_back({"the problem", problem_panels(cases.front(), *pde, task)});
+  for (const auto& method : drawn.names) rows.push_back({.label = method});
   for (int64_t c = 0; c < pde->num_channels(); ++c) {
     if (!asked(cases.front(), c)) continue;
     const auto range = error_range(cases, c);
     for (size_t i = 0; i < cases.size(); ++i)
-      for (auto& panel : answer_panels(cases[i], *pde, c, range)) rows[1 + i].push_back(std::move(panel));
+      for (auto& panel : answer_panels(cases[i], *pde, c, range)) rows[1 + i].panels.push_back(std::move(panel));
   }
-  Names labels = {"the problem"};
-  labels.insert(labels.end(), drawn.names.begin(), drawn.names.end());
-  contact_sheet(rows, fmt::format("{} of {}: one case by every method (errors in one scale)", task_name(task), name),
-                labels)
-      .write_png(out / fmt::format("{}-{}.png", task_name(task), name));
+  write_picture(figure, out / fmt::format("{}-{}.png", task_name(task), name));
 }
 
 /// "lambda_train = 0.01" is {"lambda_train", 0.01}.
@@ -214,20 +175,25 @@ struct Ablation {
   bool has_zero = false;
 };
 
-const Names& ablated_metrics(Task task) {
+/// The first is the PDE error, with a chart of its own.
+const Names& ablated_metrics(const std::string& task) {
   static const Names generation = {"pde_error", "solution_error", "mmse", "smse"}, tasks = {"pde_error", "mse_u"};
-  return task == Task::generate ? generation : tasks;
+  return task == task_name(Task::generate) ? generation : tasks;
 }
 
-Canvas ablation_chart(const std::string& name, Ablation ablation) {
-  std::erase_if(ablation.curves, [](const Curve& curve) { return curve.x.empty(); });
-  return line_chart(ablation.curves, "Influence of " + name,
-                    ablation.has_zero ? fmt::format("{} (0 drawn at {})", name, kZeroDrawnAt) : name, "error", true,
-                    true);
+LineChart ablation_chart(const std::string& name, const Ablation& ablation, bool pde_errors) {
+  LineChart chart{.title = fmt::format("{} and {}", pde_errors ? "PDE error" : "Errors against true data", name),
+                  .x_label = ablation.has_zero ? fmt::format("{} (0 drawn at {})", name, kZeroDrawnAt) : name,
+                  .y_label = pde_errors ? "pde_error" : "error, in variances",
+                  .log_x = true,
+                  .log_y = true};
+  for (const auto& curve : ablation.curves)
+    if (!curve.x.empty() && (curve.name == "pde_error") == pde_errors) chart.curves.push_back(curve);
+  return chart;
 }
 
-void add_point(Ablation& ablation, double at, Task task, const Row& row) {
-  const auto& metrics = ablated_metrics(task);
+void add_point(Ablation& ablation, double at, const Row& row) {
+  const auto& metrics = ablated_metrics(row.labels.task);
   ablation.curves.resize(metrics.size());
   if (at == 0) ablation.has_zero = true;
   for (size_t i = 0; i < metrics.size(); ++i) {
@@ -246,24 +212,26 @@ std::string family_of(const std::string& method) {
   return method == "classical" || method == "direct" ? "without a network" : "other methods";
 }
 
-void draw_scatter(const std::vector<Entry>& entries, const Report& report, const std::string& metric, Task task,
-                  const fs::path& out) {
-  std::vector<ScatterSeries> series = {{"PIDDM"}, {"other methods"}, {"without a network"}};
-  for (size_t i = 0; i < entries.size(); ++i) {
-    const auto& row = report.rows.at(i);
-    if (entries[i].task != task || !row.result.done()) continue;
+std::optional<Figure> scatter_figure(const Report& report, const std::string& metric, Task task) {
+  ScatterChart chart{.x_label = "seconds per sample",
+                     .y_label = metric + kLeastNote,
+                     .series = {{"PIDDM"}, {"other methods"}, {"without a network"}},
+                     .log_x = true,
+                     .log_y = true,
+                     .frontier = true};
+  for (const auto& row : report.rows) {
+    if (row.labels.task != task_name(task) || !row.result.done()) continue;
     const double value = metric_of(row, metric);
-    const auto of_family = [&](const ScatterSeries& s) { return s.name == family_of(entries[i].labels.method); };
-    std::find_if(series.begin(), series.end(), of_family)
-        ->points.push_back({row_name(entries[i]), metric_of(row, "seconds_per_sample"), std::max(value, kLeastShown), 0,
+    const auto of_family = [&](const ScatterSeries& s) { return s.name == family_of(row.labels.method); };
+    std::find_if(chart.series.begin(), chart.series.end(), of_family)
+        ->points.push_back({row_name(row.labels), metric_of(row, "seconds_per_sample"), std::max(value, kLeastShown), 0,
                             value < kLeastShown ? 0 : error_of(row, metric)});
   }
-  std::erase_if(series, [](const ScatterSeries& s) { return s.points.empty(); });
-  if (series.empty()) return;
-  const auto title = fmt::format("{}: {} against wall time", task_name(task), metric);
-  write_both(scatter_chart(series, title, "seconds per sample", metric + kLeastNote,
-                           {.log_x = true, .log_y = true, .frontier = true}),
-             out, "pareto-" + task_name(task));
+  std::erase_if(chart.series, [](const auto& s) { return s.points.empty(); });
+  if (chart.series.empty()) return {};
+  return Figure{.title = task == Task::generate ? "Generation: error of the solution against wall time"
+                                                : "Forward problem: error of the solution against wall time",
+                .rows = {{.panels = {std::move(chart)}}}};
 }
 
 }  // namespace
@@ -278,68 +246,122 @@ void draw_sample_sheet(Workbench& bench, const std::vector<Entry>& entries, cons
   std::vector<Tensor> judged;
   for (const auto& tensors : drawn.tensors) judged.push_back(tensors.at("x")[0]);
   const auto colors = sample_colors(truth, judged, *pde);
-  const auto row_of = [&](const Tensor& samples) {
-    std::vector<Panel> row;
+  const auto row_of = [&](const std::string& label, const Tensor& samples) {
+    FigureRow row{.label = label};
     for (int64_t i = 0; i < std::min(kSamplesInARow, samples.size(0)); ++i)
-      for (auto& panel : sample_panels(samples[i], *pde, colors)) row.push_back(std::move(panel));
+      for (auto& panel : sample_panels(samples, i, *pde, colors)) row.panels.push_back(std::move(panel));
+    for (auto& panel : scalar_panels(samples, *pde, colors)) row.panels.push_back(std::move(panel));
     return row;
   };
-  std::vector<std::vector<Panel>> rows = {row_of(truth)};
-  Names labels = {"true data"};
-  labels.insert(labels.end(), drawn.names.begin(), drawn.names.end());
-  for (const auto& tensors : drawn.tensors) rows.push_back(row_of(tensors.at("x")));
-  contact_sheet(rows, "Samples of " + name + ": channels and residual R (one scale)", labels).write_png(file);
+  Figure figure{.title = "Samples of " + name + ": channels and residual R, one scale per column"};
+  figure.rows.push_back(row_of("true data", truth.slice(0, 0, drawn.tensors.front().at("x").size(0))));
+  for (size_t i = 0; i < drawn.names.size(); ++i)
+    figure.rows.push_back(row_of(drawn.names[i], drawn.tensors[i].at("x")));
+  write_picture(figure, file);
 }
 
-void draw_generation(Workbench& bench, const std::vector<Entry>& entries, const Report& report, const fs::path& out) {
-  draw_pde_errors(entries, report, out);
+std::vector<NamedFigure> chart_generation(const Report& report) {
+  const auto methods = values_of(report.rows, &Labels::method);
+  if (methods.empty()) return {};
+  const auto unit = std::find(methods.begin(), methods.end(), "teacher") == methods.end() ? methods.front() : "teacher";
+  const auto units = pde_errors_of(unit, report);
+  Bars bars;
+  for (const auto& row : report.rows) {
+    const auto& pde = row.labels.pde;
+    if (!row.result.done() || is_decoded(row) || !units.contains(pde) || !report.floors.contains(pde)) continue;
+    const auto floor = report.floors.at(pde).at("pde_error") / units.at(pde);
+    bars.add(fmt::format("{} (floor {:.1g})", pde, floor), row_name(row.labels),
+             metric_of(row, "pde_error") / units.at(pde), error_of(row, "pde_error") / units.at(pde));
+  }
+  return {{"pde_error",
+           bars.draw("PDE error of generated samples, and the floor of true data", "pde_error over that of " + unit)}};
+}
+
+std::vector<NamedFigure> chart_tasks(const Report& report) {
+  Bars bars;
+  const bool several = values_of(report.rows, &Labels::pde).size() > 1;
+  for (const auto& row : report.rows) {
+    if (!row.result.done()) continue;
+    const auto pde = make_pde({.name = row.labels.pde});
+    const auto task = parse_task(row.labels.task);
+    for (const auto& channel : pde->channels()) {
+      if (task != Task::reconstruct && reveals(task, channel)) continue;
+      const auto group = fmt::format("{}{} {}", several ? row.labels.pde + " " : "", row.labels.task, channel.name);
+      const auto metric = "mse_" + channel.name;
+      bars.add(group, row_name(row.labels), metric_of(row, metric), error_of(row, metric));
+    }
+  }
+  return {{"error", bars.draw("Mean square error of what was asked for, in variances", "mse")}};
+}
+
+std::vector<NamedFigure> chart_ablation(const Report& report) {
+  Names order;
+  std::map<std::string, Ablation> ablations;
+  for (const auto& row : report.rows) {
+    const auto [name, value] = parsed_setting(row.labels.setting);
+    append_new(order, name);
+    add_point(ablations[name], value, row);
+  }
+  std::vector<Panel> charts;
+  for (const auto& name : order)
+    for (const bool pde_errors : {true, false})
+      charts.emplace_back(ablation_chart(name, ablations.at(name), pde_errors));
+  if (charts.empty()) return {};
+  return {{"ablation", in_rows("Influence of the settings", std::move(charts), 2)}};
+}
+
+std::vector<NamedFigure> chart_pareto(const Report& report) {
+  std::vector<NamedFigure> figures;
+  for (const auto& [metric, task] : {std::pair("solution_error", Task::generate), {"mse_u", Task::forward}})
+    if (auto figure = scatter_figure(report, metric, task)) figures.push_back({"pareto-" + task_name(task), *figure});
+  return figures;
+}
+
+std::vector<fs::path> draw_report(const fs::path& report_file, double dpi, const std::string& extension) {
+  const auto folder = report_file.parent_path();
+  std::vector<fs::path> drawn;
+  for (const auto& kept : kept_figures(folder)) drawn.push_back(draw_kept_figure(kept, dpi, extension));
+  if (!fs::exists(report_file) || !is_table_report(report_file)) return drawn;
+  const auto report = read_report_file(report_file);
+  const auto charts = table_registry().at(report.experiment)().charts;
+  if (!charts) return drawn;
+  const Names extensions = extension.empty() ? Names{".png", ".svg"} : Names{extension};
+  for (const auto& [name, figure] : charts(report))
+    for (const auto& wanted : extensions) drawn.push_back(write_picture(figure, folder / (name + wanted), dpi));
+  return drawn;
+}
+
+void sheet_generation(Workbench& bench, const std::vector<Entry>& entries, const fs::path& out) {
   for (const auto& pde : values_of(entries, &Labels::pde))
     draw_sample_sheet(bench, entries, pde, out / ("samples-" + pde + ".png"));
 }
 
-void draw_tasks(Workbench& bench, const std::vector<Entry>& entries, const Report& report, const fs::path& out) {
-  draw_task_errors(entries, report, out);
+void sheet_tasks(Workbench& bench, const std::vector<Entry>& entries, const fs::path& out) {
   for (const auto& pde : values_of(entries, &Labels::pde))
     for (const auto& task : values_of(entries, &Labels::task))
       draw_task_sheet(bench, entries, pde, parse_task(task), out);
 }
 
-void draw_ablation(Workbench&, const std::vector<Entry>& entries, const Report& report, const fs::path& out) {
-  Names order;
-  std::map<std::string, Ablation> ablations;
-  for (size_t i = 0; i < entries.size(); ++i) {
-    const auto [name, value] = parsed_setting(entries[i].labels.setting);
-    append_new(order, name);
-    add_point(ablations[name], value, entries[i].task, report.rows.at(i));
-  }
-  std::vector<Canvas> charts;
-  for (const auto& name : order) charts.push_back(ablation_chart(name, ablations.at(name)));
-  if (!charts.empty()) write_both(arrange_pictures(charts, static_cast<int>(charts.size())), out, "ablation");
-}
-
-void draw_forward(Workbench& bench, const std::vector<Entry>& entries, const Report&, const fs::path& out) {
+void sheet_forward(Workbench& bench, const std::vector<Entry>& entries, const fs::path& out) {
   const auto name = entries.front().labels.pde;
   const auto drawn = kept_fields(bench, entries, name, Task::forward);
   if (drawn.names.empty()) return;
   const auto pde = make_pde(entries.front().experiment.pde);
   const auto cases = solved_cases(drawn);
-  std::vector<Tensor> residuals;
-  for (const auto& solved : cases) residuals.push_back(residual_map(solved.x, *pde));
-  const auto residual_range = shared_range(residuals), errors = error_range(cases, 0);
-  std::vector<std::vector<Panel>> rows = {problem_panels(cases.front(), *pde, Task::forward)};
-  rows.front().push_back(residual_panel(cases.front().truth, *pde, residual_range));
-  for (const auto& solved : cases) {
-    rows.push_back(answer_panels(solved, *pde, 0, errors));
-    rows.back().push_back(residual_panel(solved.x, *pde, residual_range));
-  }
-  Names labels = {"truth"};
-  labels.insert(labels.end(), drawn.names.begin(), drawn.names.end());
-  contact_sheet(rows, "Forward problem of " + name, labels).write_png(out / "forward.png");
-}
-
-void draw_pareto(Workbench&, const std::vector<Entry>& entries, const Report& report, const fs::path& out) {
-  draw_scatter(entries, report, "solution_error", Task::generate, out);
-  draw_scatter(entries, report, "mse_u", Task::forward, out);
+  std::vector<Tensor> answers;
+  for (const auto& solved : cases) answers.push_back(solved.x);
+  const auto residuals = sample_colors(cases.front().truth.unsqueeze(0), answers, *pde).residuals;
+  const auto errors = error_range(cases, 0);
+  const auto with_residuals = [&](const std::string& label, std::vector<Panel> panels, const Tensor& x) {
+    for (auto& panel : residual_panels(x, *pde, residuals)) panels.push_back(std::move(panel));
+    return FigureRow{label, std::move(panels)};
+  };
+  Figure figure{.title = "Forward problem of " + name};
+  figure.rows.push_back(
+      with_residuals("truth", problem_panels(cases.front(), *pde, Task::forward), cases.front().truth));
+  for (size_t i = 0; i < cases.size(); ++i)
+    figure.rows.push_back(with_residuals(drawn.names[i], answer_panels(cases[i], *pde, 0, errors), cases[i].x));
+  write_picture(figure, out / "forward.png");
 }
 
 }  // namespace piddm

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "piddm/core/input_file.h"
 #include "piddm/files/json_file.h"
 
 namespace piddm {
@@ -134,6 +135,11 @@ void write_report_file(const std::filesystem::path& file, const Report& report) 
 
 Report read_report_file(const std::filesystem::path& file) {
   return report_from(read_json_file(file, report_format()), file.string());
+}
+
+bool is_table_report(const std::filesystem::path& file) {
+  const auto object = json::parse(read_file(file, report_format().max_bytes), nullptr, false);
+  return object.is_object() && object.contains("rows") && object.contains("columns");
 }
 
 void add_ratios(Report& report, const std::string& reference) {

@@ -55,6 +55,9 @@ Report report_from(const json& object, const std::string& origin);
 void write_report_file(const std::filesystem::path& file, const Report& report);
 Report read_report_file(const std::filesystem::path& file);
 
+/// Whether a report.json is of a table, and not of the demo or the laboratory.
+bool is_table_report(const std::filesystem::path& file);
+
 /// pde_error_ratio: pde_error above the floor of true data (0 where that is not known, as in the paper) over that of
 /// the reference method with the same other labels, in the metrics of each row and in the paper's.
 void add_ratios(Report& report, const std::string& reference);

@@ -19,14 +19,23 @@ struct Column {
   bool paper;
 };
 
-std::string cell(const Row& row, const Column& column) {
+enum class Form { file, page };
+
+std::string interval_text(const Row& row, const std::string& metric) {
+  const auto found = row.result.scores.intervals.find(metric);
+  if (found == row.result.scores.intervals.end() || !std::isfinite(found->second.first)) return "";
+  return fmt::format(" [{}, {}]", format_number(found->second.first), format_number(found->second.second));
+}
+
+std::string cell(const Row& row, const Column& column, Form form = Form::file) {
   if (column.paper) {
     const auto value = row.paper ? row.paper->metrics.find(column.metric) : std::nullopt;
     return value ? format_number(*value) + (row.paper->doubtful.empty() ? "" : "?") : "";
   }
   const auto value = row.metric(column.metric), deviation = row.deviation.find(column.metric);
   if (!value) return "";
-  return format_number(*value) + (deviation ? " ± " + format_number(*deviation) : "");
+  if (deviation) return format_number(*value) + " ± " + format_number(*deviation);
+  return format_number(*value) + (form == Form::page ? interval_text(row, column.metric) : "");
 }
 
 std::vector<Column> columns_of(const Report& report) {
@@ -102,11 +111,22 @@ std::string notes_of(const Report& report) {
   return text + floors_text(report) + remarks_of(report);
 }
 
-std::string title_of(const Report& report) { return fmt::format("{} ({})", report.experiment, report.summary); }
+/// A row per PDE: "floor" in the place of the method.
+void add_floors(Table& table, const Report& report, const std::vector<Label>& labels,
+                const std::vector<Column>& columns) {
+  for (const auto& [pde, floor] : report.floors) {
+    std::vector<std::string> cells;
+    for (const auto& label : labels)
+      cells.push_back(label.value == &Labels::method ? "floor" : label.value == &Labels::pde ? pde : "");
+    for (const auto& [metric, paper] : columns) {
+      const auto value = paper ? std::nullopt : floor.find(metric);
+      cells.push_back(value ? format_number(*value) : "");
+    }
+    table.add_row(cells);
+  }
+}
 
-}  // namespace
-
-Table table_of(const Report& report) {
+Table table_in(const Report& report, Form form) {
   const auto labels = labels_in(report);
   const auto columns = columns_of(report);
   std::vector<std::string> header;
@@ -120,12 +140,21 @@ Table table_of(const Report& report) {
     std::vector<std::string> cells;
     cells.reserve(header.size());
     for (const auto& label : labels) cells.push_back(row.labels.*label.value);
-    for (const auto& column : columns) cells.push_back(cell(row, column));
+    for (const auto& column : columns) cells.push_back(cell(row, column, form));
     table.add_row(cells);
   }
+  if (form == Form::page) add_floors(table, report, labels, columns);
   emphasise_best(table, report, columns, labels.size());
   return table;
 }
+
+std::string title_of(const Report& report) { return fmt::format("{} ({})", report.experiment, report.summary); }
+
+}  // namespace
+
+Table table_of(const Report& report) { return table_in(report, Form::file); }
+
+Table page_table_of(const Report& report) { return table_in(report, Form::page); }
 
 std::string format_report(const Report& report) { return table_of(report).text() + "\n" + notes_of(report); }
 
@@ -149,7 +178,7 @@ ReportSection report_section(const Report& report, const fs::path& folder) {
   ReportSection section{.id = report.experiment,
                         .title = title_of(report),
                         .text = notes_of(report),
-                        .tables = {{table_of(report)}},
+                        .tables = {{page_table_of(report)}},
                         .details = {{"options", report.options}, {"machine", report.machine}}};
   std::set<fs::path> pictures;  // the SVG of a picture, else its PNG
   for (const auto& file : fs::directory_iterator(folder))

@@ -10,6 +10,9 @@ namespace piddm {
 /// each group emphasised.
 Table table_of(const Report& report);
 
+/// The same for a page: bootstrap intervals behind the numbers, and the floor of each PDE as a row of its own.
+Table page_table_of(const Report& report);
+
 /// For a terminal: table, floors, refusals, how to read it.
 std::string format_report(const Report& report);
 

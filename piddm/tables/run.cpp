@@ -10,6 +10,7 @@
 #include "piddm/core/stopwatch.h"
 #include "piddm/core/table.h"
 #include "piddm/model/network_registry.h"
+#include "piddm/plot/picture_file.h"
 #include "piddm/solve/methods/registry.h"
 #include "piddm/tables/report_files.h"
 
@@ -180,7 +181,9 @@ Report run_table(const std::string& name, const TableOptions& options, const fs:
   write_report(report, out);
   auto entries = table.entries;
   for (auto& entry : entries) entry = with_seed(entry, options.seeds.front());
-  if (table.recipe.draw) table.recipe.draw(bench, entries, report, out);
+  if (table.recipe.charts)
+    for (const auto& [chart, figure] : table.recipe.charts(report)) write_chart(figure, out, chart);
+  if (table.recipe.sheets) table.recipe.sheets(bench, entries, out);
   return report;
 }
 

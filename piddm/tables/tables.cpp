@@ -53,7 +53,8 @@ TableRecipe table_generative() {
               "keeps the initial noise as its authors do, eci-ddim the noise estimate of the step as the paper "
               "describes it.",
           .reference = "teacher",
-          .draw = draw_generation};
+          .charts = chart_generation,
+          .sheets = sheet_generation};
 }
 
 TableRecipe table_compute() {
@@ -77,7 +78,8 @@ TableRecipe table_downstream() {
           .entries = [](const TableOptions& o) { return solved_tasks(o, kSolvers); },
           .takes = {"pdes", "tasks", "methods"},
           .reading = "Forward, inverse and reconstruction from 20 %; direct and classical use no network.",
-          .draw = draw_tasks};
+          .charts = chart_tasks,
+          .sheets = sheet_tasks};
 }
 
 TableRecipe table_variants() {
@@ -270,7 +272,7 @@ TableRecipe figure_ablation() {
                 return out;
               },
           .reading = "One setting changed at a time.",
-          .draw = draw_ablation};
+          .charts = chart_ablation};
 }
 
 TableRecipe figure_forward() {
@@ -285,7 +287,7 @@ TableRecipe figure_forward() {
           },
       .takes = {"methods"},
       .reading = "One case of the forward problem: solution, error and residual of every method, in shared colours.",
-      .draw = draw_forward};
+      .sheets = sheet_forward};
 }
 
 TableRecipe figure_pareto() {
@@ -312,7 +314,7 @@ TableRecipe figure_pareto() {
               },
           .takes = {"pdes", "methods"},
           .reading = "Error against wall time per sample: generation by solution_error, the forward task by mse_u.",
-          .draw = draw_pareto};
+          .charts = chart_pareto};
 }
 
 std::vector<Entry> sensitivity_entries(const TableOptions& o, const std::string& part) {

@@ -5,6 +5,7 @@
 // A new table is a function that returns a TableRecipe, and one line in the registry.
 
 #include "piddm/tables/options.h"
+#include "piddm/tables/pictures.h"
 #include "piddm/tables/report.h"
 
 namespace piddm {
@@ -18,7 +19,8 @@ struct TableRecipe {
   /// Rows are also given as multiples of this method's pde_error above the floor in the same PDE, task and setting;
   /// empty: not.
   std::string reference = {};
-  std::function<void(Workbench&, const std::vector<Entry>&, const Report&, const std::filesystem::path& out)> draw = {};
+  std::function<std::vector<NamedFigure>(const Report&)> charts = {};
+  std::function<void(Workbench&, const std::vector<Entry>&, const std::filesystem::path& out)> sheets = {};
 };
 
 const Registry<TableRecipe()>& table_registry();

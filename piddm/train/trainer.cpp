@@ -9,7 +9,6 @@
 #include <numbers>
 
 #include "piddm/core/interrupt.h"
-#include "piddm/core/json_text.h"
 #include "piddm/core/log.h"
 #include "piddm/core/progress.h"
 #include "piddm/model/network.h"
@@ -36,7 +35,7 @@ struct LoopState {
   double best_value = 0;
   int64_t best_step = 0, without_gain = 0;
   int threads = at::get_num_threads();
-  std::string line;
+  json line = json::object();
   int64_t written = kRecords;
 
   template <class V>
@@ -48,7 +47,7 @@ struct LoopState {
     f("best_step", best_step, "and its step");
     f("without_gain", without_gain, "looks since then");
     f("threads", threads, "of the process that trained");
-    f("line", line, "of the last step for the metrics; empty where it has none");
+    f("line", line, "of the last step for the metrics; {} where it has none");
     f("written", written, "records of the last step that are in the run folder: line, snapshot, held-out loss");
   }
 };
@@ -122,7 +121,7 @@ class Trainer {
 
     const bool recorded = due(options_.log_every) || step_ == options_.steps;
     if (recorded || step_ == 1) read_values();
-    loop_.line = recorded ? line_of_step(lr) : "";
+    loop_.line = recorded ? line_of_step(lr) : json::object();
     progress.advance(1, fmt::format("loss {:.4g}", loop_.last_loss));
     loop_.written = 0;
     keep_records();
@@ -200,15 +199,15 @@ class Trainer {
     fail("the loss or its gradient");
   }
 
-  std::string line_of_step(double lr) const {
+  json line_of_step(double lr) const {
     json row = {{"step", step_}, {"loss", loop_.last_loss}};
     for (const auto& [name, value] : values_.terms) row[name] = value;
     row.update({{"lr", lr}, {"gradient_norm", values_.gradient_norm}, {"seconds", loop_.seconds}});
-    return row.dump();
+    return row;
   }
 
   void write_line() {
-    if (!loop_.line.empty()) run_.append_metrics(parse_json(loop_.line, "line of metrics"));
+    if (!loop_.line.empty()) run_.append_metrics(loop_.line);
   }
 
   void take_snapshot() {

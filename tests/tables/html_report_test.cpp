@@ -1,9 +1,11 @@
 #include "piddm/tables/html_report.h"
 
+#include <array>
+#include <cstdio>
+#include <cstdlib>
 #include <set>
 
 #include "piddm/core/markup.h"
-#include "piddm/plot/canvas.h"
 #include "tests/testing.h"
 
 namespace piddm {
@@ -45,8 +47,8 @@ struct Page {
 };
 
 void write_page(Page& page) {
-  Canvas(3, 2).write_png(page.dir / "a.png");
-  Canvas(3, 2).write_svg(page.dir / "b.svg");
+  testing::write_text(page.dir / "a.png", "bytes of a picture");
+  testing::write_text(page.dir / "b.svg", "<svg xmlns=\"http://www.w3.org/2000/svg\"/>");
   const ReportSection first{.id = "table-generative",
                             .title = "Generation & co",
                             .text = "First **paragraph**\n\n- one\n- two",
@@ -69,13 +71,54 @@ TEST(HtmlReport, IsWellFormed) {
 TEST(HtmlReport, NeedsNothingButItself) {
   Page page;
   write_page(page);
-  for (const char* part : {"<script", "<link", "http:", "https:", "url(", "@import", "file:"})
+  for (const char* part : {"<script src", "<link", "http:", "https:", "url(", "@import", "file:"})
     EXPECT_THAT(page.html, Not(HasSubstr(part))) << part;
   EXPECT_THAT(page.html,
               HasSubstr("src=\"data:image/png;base64," + base64(testing::read_text(page.dir / "a.png")) + "\""));
   EXPECT_THAT(page.html,
               HasSubstr("src=\"data:image/svg+xml;base64," + base64(testing::read_text(page.dir / "b.svg")) + "\""));
   EXPECT_THAT(page.html, Not(HasSubstr(page.dir.path().string())));
+}
+
+TEST(HtmlReport, KeepsHeadersInViewAndSorts) {
+  Page page;
+  write_page(page);
+  for (const char* part :
+       {"thead th { border-bottom", "position: sticky; top: 0", "th:first-child, td:first-child { position: sticky",
+        "@media (max-width: 40rem)", ".scroll { overflow: auto", "aria-sort", "addEventListener"})
+    EXPECT_THAT(page.html, HasSubstr(part));
+}
+
+/// What Chromium makes of a page: its DOM after the scripts ran; "" without Chromium, or unless asked for.
+std::string browser_dom(const std::filesystem::path& page, const std::string& more) {
+  const auto command = fmt::format(
+      "chromium --headless --no-sandbox --disable-gpu --virtual-time-budget=2000 {} --dump-dom file://{} 2>/dev/null",
+      more, page.string());
+  std::string out;
+  FILE* pipe = popen(command.c_str(), "r");
+  std::array<char, 4096> buffer;
+  for (size_t n; (n = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) out.append(buffer.data(), n);
+  pclose(pipe);
+  return out;
+}
+
+TEST(HtmlReport, SortsInABrowser) {
+  if (!std::getenv("PIDDM_BROWSER") || std::system("command -v chromium > /dev/null") != 0)
+    GTEST_SKIP() << "set PIDDM_BROWSER=1 and install Chromium (scripts/install-packages --with-browser)";
+  testing::TempDir dir;
+  Table table({"method", "error"});
+  for (const auto& [method, error] : {std::pair("b", "10"), {"a", "9.5 [9, 10]"}, {"floor", "0.1"}, {"c", "1e-3"}})
+    table.add_row({method, error});
+  auto html = html_report("t", {{.id = "a", .title = "s", .tables = {{table}}}});
+  html.replace(html.find("</body>"), 0, "<script>document.querySelectorAll('th')[1].click()</script>\n");
+  testing::write_text(dir / "page.html", html);
+  const auto dom = browser_dom(dir / "page.html", "--window-size=390,800");
+  std::vector<size_t> places;
+  for (const char* cell : {"<td>c</td>", "<td>a</td>", "<td>b</td>", "<td>floor</td>"})
+    places.push_back(dom.find(cell));
+  EXPECT_NE(places.front(), std::string::npos);
+  EXPECT_TRUE(std::is_sorted(places.begin(), places.end())) << dom;
+  EXPECT_THAT(dom, HasSubstr("<tr class=\"floor\">"));
 }
 
 TEST(HtmlReport, ShowsAndEscapesWhatItIsGiven) {

@@ -1,0 +1,12 @@
+# PIDDM_HAVE_CAIRO, CAIRO_INCLUDE_DIRS, CAIRO_LINK_LIBRARIES: pictures need it, nothing else does.
+set(PIDDM_HAVE_CAIRO OFF)
+if(PIDDM_CAIRO)
+  find_package(PkgConfig)
+  if(PkgConfig_FOUND)
+    pkg_check_modules(CAIRO IMPORTED_TARGET cairo)
+    set(PIDDM_HAVE_CAIRO ${CAIRO_FOUND})
+  endif()
+  if(NOT PIDDM_HAVE_CAIRO)
+    message(STATUS "Cairo not found: commands leave their figures for `piddm plot` on another machine")
+  endif()
+endif()
