@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "piddm/core/device.h"
-#include "piddm/core/grid_size.h"
+#include "piddm/numerics/grid_size.h"
 
 namespace piddm::cli {
 

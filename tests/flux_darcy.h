@@ -3,8 +3,8 @@
 //
 //   q + a grad p = 0,   div q = 1,   p = 0 on the wall.
 //
-// Cells as in piddm/pde/darcy.h, h the spacing of the axis at hand. qx_i is the flux through the face between cell i and i+1, the last one
-// through the wall x = L_x; qy likewise. The wall lies half a cell from a centre.
+// Cells as in piddm/pde/darcy.h, h the spacing of the axis at hand. qx_i is the flux through the face between cell i
+// and i+1, the last one through the wall x = L_x; qy likewise. The wall lies half a cell from a centre.
 //
 //   flux_x   qx_i + (a_i + a_{i+1})/2 (p_{i+1} - p_i)/h     inner faces, [B,1,H-1,W];   c = 1, reference a p_x
 //   flux_y   the same along y, [B,1,H,W-1]

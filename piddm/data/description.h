@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "piddm/core/grid_size.h"
 #include "piddm/core/tensor.h"
+#include "piddm/numerics/grid_size.h"
 
 namespace piddm {
 

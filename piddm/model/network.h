@@ -4,10 +4,10 @@
 #include <memory>
 #include <string>
 
-#include "piddm/core/grid_size.h"
 #include "piddm/core/precision.h"
 #include "piddm/core/tensor.h"
 #include "piddm/model/replay.h"
+#include "piddm/numerics/grid_size.h"
 
 namespace piddm {
 

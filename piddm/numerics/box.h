@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "piddm/core/grid_size.h"
+#include "piddm/numerics/grid_size.h"
 
 namespace piddm {
 

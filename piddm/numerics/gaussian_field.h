@@ -8,8 +8,8 @@
 //
 // at the cell centres x_i = (i+1/2) L_1/H, y_j = (j+1/2) L_2/W. On the unit square this is the law of the
 // DiffusionPDE/FNO data as their generator computes it (their texts leave out the factor tau^(2 alpha - 2)); the
-// constant mode is removed, so every sample has zero mean. The normals xi_kl are numbered by shells max(k,l) = 0, 1, 2, ..., so that a sample index names the same
-// random function on every grid, truncated at the grid's last mode.
+// constant mode is removed, so every sample has zero mean. The normals xi_kl are numbered by shells max(k,l) = 0, 1, 2,
+// ..., so that a sample index names the same random function on every grid, truncated at the grid's last mode.
 
 #include "piddm/core/rng.h"
 #include "piddm/numerics/box.h"

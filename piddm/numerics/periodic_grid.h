@@ -2,8 +2,8 @@
 // Fourier modes on nested periodic grids of [0,1): n points x_j = j/n inside m = factor * n points. Modes are those of
 // torch::fft::rfft and rfft2 with norm "forward": u(x) = sum_k u_k exp(2 pi i k x).
 
-#include "piddm/core/grid_size.h"
 #include "piddm/core/tensor.h"
+#include "piddm/numerics/grid_size.h"
 
 namespace piddm {
 

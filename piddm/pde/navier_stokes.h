@@ -12,8 +12,9 @@
 // deviation 0.2620, the law of the FNO and DiffusionPDE data as their generators compute it, without the last modes
 // |k| = H/2, W/2 of an even axis (4e-4 of the standard deviation at 128 points); phi uniform on [0, pi/2].
 //
-// Solver: Fourier modes on M >= max(2N, 256 L) points of each axis (a multiple of its N), products dealiased by the rule of two thirds,
-// ETDRK4 (exponential_rk.h) with max(10, 22 max|w0|) steps, float64: within 1e-6 of the converged solution.
+// Solver: Fourier modes on M >= max(2N, 256 L) points of each axis (a multiple of its N), products dealiased by the
+// rule of two thirds, ETDRK4 (exponential_rk.h) with max(10, 22 max|w0|) steps, float64: within 1e-6 of the converged
+// solution.
 //
 // Residual: the trapezoidal rule of the two stored frames with the viscous part exact,
 //   r = w1 - E w0 - T/2 (E n0 + n1),   E = exp(-nu |k|^2 T),   n = -(v.grad w) (dealiased) + f,   c = 1

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "piddm/core/fields.h"
-#include "piddm/core/grid_size.h"
 #include "piddm/core/registry.h"
 #include "piddm/core/rng.h"
 #include "piddm/core/tensor.h"
+#include "piddm/numerics/grid_size.h"
 #include "piddm/pde/grid_axis.h"
 
 namespace piddm {

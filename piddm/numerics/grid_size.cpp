@@ -1,4 +1,4 @@
-#include "piddm/core/grid_size.h"
+#include "piddm/numerics/grid_size.h"
 
 #include <charconv>
 
