@@ -244,11 +244,12 @@ void check_fields(const Dataset& dataset, const Pde& pde) {
   const auto& x = dataset.fields;
   const auto grid = x.dim() == 4 ? dataset.grid() : pde.grid();
   const bool possible = grid.smaller() >= kSmallestGrid && std::max(grid.height(), grid.width()) <= kLargestGrid;
-  require<DataError>(grid == pde.grid(), "[{}] expected a grid of {}, the data have {}; {}", pde.name(),
-                     pde.grid().text(), grid.text(),
-                     possible
-                         ? fmt::format("add --set pde.grid={}", grid.square() ? grid.to_json().dump() : grid.text())
-                         : fmt::format("equations here have {} to {} points per side", kSmallestGrid, kLargestGrid));
+  const auto remedy =
+      possible ? fmt::format("add --set pde.grid={}", grid.square() ? std::to_string(grid.height()) : grid.text())
+               : fmt::format("equations here have {} to {} points per side", kSmallestGrid, kLargestGrid);
+  require<DataError>(grid == pde.grid(), "[{}] expected (B,{},{},{}), got {}: the data have a grid of {}; {}",
+                     pde.name(), pde.num_channels(), pde.grid().height(), pde.grid().width(), shape_string(x),
+                     grid.text(), remedy);
   pde.check_shape(x);
 }
 

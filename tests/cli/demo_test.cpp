@@ -12,12 +12,11 @@ namespace fs = std::filesystem;
 using testing::Arguments;
 using testing::Child;
 
-Arguments demo_command(const fs::path& out) {
-  Arguments command = {"demo", "--quiet", "--out", out.string()};
+Arguments demo_command(const fs::path& out, const std::string& grid = "16") {
+  Arguments command = {"demo", "--quiet", "--out", out.string(), "--grid", grid};
   for (const char* setting : {"held_out=8",
                               "samples=8",
                               "cases=2",
-                              "experiment.pde.grid=16",
                               "experiment.data.n=16",
                               "experiment.model.width=4",
                               "experiment.model.modes=[4,4]",
@@ -156,6 +155,25 @@ TEST(Demo, ContinuesAfterKills) {
   const auto all = finished_steps(out);
   for (const auto& [name, time] : done) EXPECT_EQ(all.at(name), time) << name;
   EXPECT_EQ(timeless(report_of(out)), timeless(report_of(finished_demo())));
+}
+
+TEST(Demo, RunsOnARectangle) {
+  const testing::TempDir folder;
+  const auto out = folder / "demo";
+  const auto outcome = testing::piddm(demo_command(out, "24x16"));
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  expect_keys(report_of(out).at("methods").at(0), {"pde_error", "solution_error"});
+  const auto samples = (folder / "samples.npz").string(), found = (folder / "found.npz").string();
+  const auto student = (out / "student").string();
+  for (const Arguments& command : {Arguments{"generate", student, "--n", "3", "--decode", "--quiet", "--out", samples},
+                                   Arguments{"solve", student, "--task", "reconstruct", "--observe", samples, "--set",
+                                             "task.iterations=2", "--n", "1", "--quiet", "--out", found},
+                                   Arguments{"data", "check", samples, "--quiet"}}) {
+    const auto done = testing::piddm(command);
+    EXPECT_EQ(done.code, 0) << done.err;
+  }
+  const auto info = testing::piddm({"data", "info", found});
+  EXPECT_NE(info.out.find("1 samples of darcy on a 24x16 grid"), std::string::npos) << info.out;
 }
 
 }  // namespace

@@ -286,10 +286,18 @@ TEST_F(CliErrors, TheLaboratoryChecksItsOptionsInADryRun) {
                  ExitCode::usage, "cases: 999 cases of 128 held-out samples; lower it or raise judge.held_out");
 }
 
+TEST_F(CliErrors, AnotherGridIsRefusedWithBothShapesAndWhatToDo) {
+  save_dataset(out("oblong.npz"), {.channels = {"u", "a"}, .fields = torch::rand({4, 2, 24, 16})});
+  expect_failure({"train", shop_.config(), "--data", out("oblong.npz"), "--out", out("run")}, ExitCode::data,
+                 "expected (B,2,16,16), got (4,2,24,16): the data have a grid of 24x16; add --set pde.grid=24x16");
+  for (const char* wrong : {"64x", "x64", "64x32x16", "8x64", "64x2048", "wide"})
+    expect_failure({"data", "make", "darcy", "--grid", wrong, "--out", out("d.npz")}, ExitCode::usage, "--grid");
+}
+
 TEST_F(CliErrors, AGridThatIsTooSmallIsNotRecommended) {
   save_dataset(out("small.npz"), {.channels = {"u", "a"}, .fields = torch::rand({4, 2, 7, 7})});
   expect_failure({"train", shop_.config(), "--data", out("small.npz"), "--out", out("run")}, ExitCode::data,
-                 "the data have 7 points per side; equations here have 16 to 1024");
+                 "the data have a grid of 7x7; equations here have 16 to 1024");
 }
 
 }  // namespace

@@ -130,6 +130,27 @@ TEST_F(DatasetTest, KeepsNonFiniteValuesOnRequest) {
   EXPECT_TRUE(load_dataset(dir_ / "e.npz", Faults::keep).fields.isnan().all().item<bool>());
 }
 
+TEST_F(DatasetTest, ARectangleIsReadAsItWasWritten) {
+  const auto pde = make_pde({.name = "darcy", .grid = {24, 16}, .parameters = {{"length_x", 1.5}}});
+  const auto data = make_dataset(*pde, 3, 0, 2);
+  for (const char* name : {"d.npz", "d.safetensors"}) {
+    save_dataset(dir_ / name, data);
+    const auto loaded = load_dataset(dir_ / name);
+    EXPECT_TRUE(loaded.fields.equal(data.fields));
+    EXPECT_EQ(describe(loaded).at("grid"), (json{24, 16}));
+    EXPECT_EQ(describe(loaded).at("parameters"), (json{{"length_x", 1.5}}));  // the other length goes without saying
+    const auto again = pde_of(loaded);
+    EXPECT_EQ(again->grid(), GridSize(24, 16));
+    EXPECT_EQ(again->axes()[0].length, 1.5);
+    EXPECT_NO_THROW(check_matches(loaded, *pde));
+    EXPECT_ERROR(check_matches(loaded, *make_pde({.name = "darcy", .grid = {24, 16}})), ExitCode::data,
+                 "length_x = 1.5, not 1");
+  }
+  write_npz(dir_ / "wrong.npz",
+            {{{"u", torch::ones({1, 4, 6})}}, {{"description.json", R"({"channels":["u"],"grid":[6,4]})"}}});
+  EXPECT_ERROR(load_dataset(dir_ / "wrong.npz"), ExitCode::data, "the description says grid = [6,4], the data [4,6]");
+}
+
 TEST_F(DatasetTest, KnowsItsPdeAndParameters) {
   const auto pde = make_pde({.name = "stokes", .grid = 16, .parameters = {{"k", 4.0}}});
   auto data = make_dataset(*pde, 0, 0, 2);
@@ -195,7 +216,7 @@ TEST_F(DatasetTest, RefusesBadRequests) {
   auto data = make_dataset(FakePde(), 1, 0, 2);
   EXPECT_ERROR(check_matches(data, FakePde(8)), ExitCode::data, "expected (B,3,8,8)");
   EXPECT_ERROR(check_matches(data, FakePde(8)), ExitCode::data,
-               "the data have 4 points per side; equations here have 16 to 1024");
+               "the data have a grid of 4x4; equations here have 16 to 1024");
   data.channels = {"u", "a", "t"};
   EXPECT_ERROR(check_matches(data, FakePde()), ExitCode::data, R"(got ["u","a","t"])");
   data.channels = {"u", "a", "a"};

@@ -50,6 +50,13 @@ TEST_F(SensorListTest, CoordinatesMeanTheNearestEntry) {
   EXPECT_EQ(ring.values[0][0][8][8].item<double>(), 2);
   EXPECT_TRUE((ring.values[0][1] == 0.7f).all().item<bool>());  // a scalar is known everywhere or nowhere
   EXPECT_TRUE((ring.mask[0][1] == 1).all().item<bool>());
+  const auto wide = make_pde({.name = "darcy", .grid = {16, 40}, .parameters = {{"length_y", 2.5}}});
+  const auto rectangle = read("channel,x,y,value\nu,1,2.5,1\nu,0.1,1.25,2\n", *wide);
+  EXPECT_EQ(rectangle.values[0][0][15][39].item<double>(), 1);
+  EXPECT_EQ(rectangle.values[0][0][1][20].item<double>(), 2);
+  EXPECT_ERROR(read("channel,x,y,value\nu,0,2.6,1\n", *wide), ExitCode::data, "y = 2.6 is outside the grid, 0 to 2.5");
+  EXPECT_ERROR(read("channel,i,j,value\nu,16,0,1\n", *wide), ExitCode::data, "whole numbers from 0 to 15");
+  EXPECT_EQ(read("channel,i,j,value\nu,0,39,1\n", *wide).values[0][0][0][39].item<double>(), 1);
   const auto stefan = make_pde({.name = "stefan", .grid = 16});
   EXPECT_EQ(read("channel,x,t,value\nu,1,0.1,1\n", *stefan).values[0][0][15][15].item<double>(), 1);
 }
