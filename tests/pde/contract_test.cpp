@@ -168,7 +168,7 @@ TEST_P(Contract, TheGpuAgreesWithTheCpu) {
 
 // What Channel::zero_on says is what the other members of the PDE show.
 TEST_P(Contract, ChannelsAreZeroWhereTheySay) {
-  const auto p = pde();
+  const auto p = pde(kFineGrid);
   const int64_t h = p->grid().height(), w = p->grid().width();
   auto ring = torch::ones({h, w}, torch::kBool);
   ring.narrow(0, 1, h - 2).narrow(1, 1, w - 2).fill_(false);
