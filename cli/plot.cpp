@@ -174,7 +174,7 @@ void add_plot(CLI::App& app, Context& context) {
   command->add_option("--out", o->out, "picture to write, .png, .svg or .pdf; default: beside the input");
   command->add_option("--format", o->format, "png, svg or pdf, where --out does not say; default: png");
   command->add_option("--dpi", o->dpi, "resolution; 192 is two pixels per unit")
-      ->check(CLI::Range(24.0, 1200.0))
+      ->check(number_above(23, 1200))
       ->capture_default_str();
   command->callback([&context, o] { context.run = [&context, o] { plot(context, *o); }; });
 }

@@ -14,17 +14,27 @@ double Pde::parameter(const std::string& name, double value, double low, double 
   }
   require<UsageError>(value >= low && value <= high, "[{}] parameter {} = {}: must be between {} and {}", this->name(),
                       name, value, low, high);
-  parameters_.push_back({.name = name, .value = value, .meaning = meaning, .choices = {}, .low = low, .high = high});
+  declare({.name = name, .value = value, .meaning = meaning, .choices = {}, .low = low, .high = high});
   return value;
 }
 
 double Pde::length(const std::string& name, double value) {
-  const bool time = name == "duration";
-  const double length =
-      parameter(name, value, 1e-3 * value, 1e3 * value,
-                time ? "time from the first to the last entry" : "side of the domain along " + name.substr(7));
-  parameters_.back().usual = length == value;
+  const std::string axis = name.substr(name.find('_') + 1);
+  const auto meaning =
+      name == "duration" ? "time from the first to the last entry" : "side of the domain along " + axis;
+  const double length = parameter(name, value, 1e-3 * value, 1e3 * value, meaning);
+  const auto own =
+      std::find_if(parameters_.begin(), parameters_.end(), [&](const Parameter& p) { return p.name == name; });
+  own->length = true;
+  own->usual = length == value;
+  std::rotate(own, own + 1, parameters_.end());
   return length;
+}
+
+void Pde::declare(Parameter parameter) {
+  const auto lengths =
+      std::find_if(parameters_.begin(), parameters_.end(), [](const Parameter& p) { return p.length; });
+  parameters_.insert(lengths, std::move(parameter));
 }
 
 std::string Pde::choice(const std::string& name, const std::vector<std::string>& choices, const std::string& meaning) {
@@ -36,7 +46,7 @@ std::string Pde::choice(const std::string& name, const std::vector<std::string>&
   }
   require<UsageError>(std::find(choices.begin(), choices.end(), value) != choices.end(), "[{}] parameter {}: {}",
                       this->name(), name, unknown_name_message("value", value, choices));
-  parameters_.push_back({.name = name, .value = value, .meaning = meaning, .choices = choices});
+  declare({.name = name, .value = value, .meaning = meaning, .choices = choices});
   return value;
 }
 

@@ -102,6 +102,7 @@ struct Parameter {
   std::string meaning;
   std::vector<std::string> choices = {};  ///< empty: a number
   double low = 0, high = 0;               ///< of a number
+  bool length = false;                    ///< of the domain; these come last
   bool usual = false;                     ///< a length that has its default: goes without saying in data files
 };
 
@@ -201,6 +202,7 @@ class Pde {
 
  private:
   friend PdePtr make_pde(const PdeOptions& options);
+  void declare(Parameter parameter);
   void check_parameters() const;
   void check_equations() const;
 

@@ -3,15 +3,10 @@
 #include "piddm/pde/stencils.h"
 
 namespace piddm {
-namespace {
-
-constexpr double kFrontSlack = 1.001;  // for a look at what a small change of a length would do
-
-}  // namespace
 
 Pme::Pme(PdeOptions options)
     : ClosedForm(std::move(options), {.name = "m", .low = 1, .high = 5, .valid = {{kSmallestM, kLargestM}}}) {
-  require<UsageError>(duration() <= length_x() * kFrontSlack,
+  require<UsageError>(duration() <= length_x(),
                       "[pme] duration = {}: at most length_x = {}, or the front leaves the domain", duration(),
                       length_x());
   const Tensor zero = torch::zeros({}, torch::kFloat64);

@@ -9,7 +9,6 @@ namespace piddm {
 namespace {
 
 constexpr double kDuration = 0.1;
-constexpr double kSlack = 1.001;  // for a look at what a small change of a length would do
 constexpr int64_t kFirstSmoothTime = 6;
 constexpr int kMaxSteps = 100;
 
@@ -44,7 +43,7 @@ double stefan_root(double u_star) {
 Stefan::Stefan(PdeOptions options)
     : ClosedForm(std::move(options),
                  {.name = "u_star", .low = 0.55, .high = 0.7, .valid = {{kSmallestUStar, kLargestUStar}}}, kDuration) {
-  require<UsageError>(duration() <= kDuration * length_x() * length_x() * kSlack,
+  require<UsageError>(duration() <= kDuration * length_x() * length_x() * (1 + 1e-9),
                       "[stefan] duration = {}: at most {} length_x^2 = {}, or the front leaves the domain", duration(),
                       kDuration, kDuration * length_x() * length_x());
   similarity_ = x() / (2 * torch::sqrt(t()));

@@ -35,7 +35,7 @@ TEST(Burgers, ChannelsAndParameters) {
   EXPECT_EQ(pde->num_solution_channels(), 1);
   EXPECT_EQ(pde->equations()[0].scale, 1);
   EXPECT_EQ(pde->parameters()[0].value, 0.01);
-  EXPECT_EQ(pde->parameters().back().choices, (std::vector<std::string>{"compact", "wide", "step"}));
+  EXPECT_EQ(pde->parameters()[1].choices, (std::vector<std::string>{"compact", "wide", "step"}));
   const Tensor given = pde->given_boundary();
   EXPECT_EQ(given.sum().item<int64_t>(), 16);
   EXPECT_TRUE(given[0].select(1, 0).all().item<bool>());

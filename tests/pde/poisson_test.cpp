@@ -51,7 +51,7 @@ TEST(Poisson, Interface) {
     EXPECT_DOUBLE_EQ(pde->equations()[0].scale, 1.0 / (15 * 15));
   }
   EXPECT_EQ(poisson(16)->parameters().size(), 2U);  // the lengths
-  EXPECT_EQ(make_pde({.name = "helmholtz", .grid = 16})->parameters().back().value, 1.0);
+  EXPECT_EQ(make_pde({.name = "helmholtz", .grid = 16})->parameters().at(0).value, 1.0);
 }
 
 TEST(Poisson, EigenfunctionsAreExact) {

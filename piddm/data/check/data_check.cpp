@@ -197,7 +197,7 @@ class Check {
     const auto x = data_.fields.slice(0, 0, kFitted).to(torch::kFloat64);
     Tensor references;
     for (const auto& parameter : pde_.parameters()) {
-      if (!parameter.choices.empty()) continue;
+      if (!parameter.choices.empty() || parameter.length) continue;
       if (!references.defined()) references = reference_samples(pde_, x);
       add_fit(parameter, fit_parameter(pde_, parameter, x, references));
     }
