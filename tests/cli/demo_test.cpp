@@ -162,13 +162,15 @@ TEST(Demo, RunsOnARectangle) {
   const auto out = folder / "demo";
   const auto outcome = testing::piddm(demo_command(out, "24x16"));
   ASSERT_EQ(outcome.code, 0) << outcome.err;
-  expect_keys(report_of(out).at("methods").at(0), {"pde_error", "solution_error"});
+  expect_keys(report_of(out).at("methods").at("piddm-1"), {"pde_error", "solution_error"});
   const auto samples = (folder / "samples.npz").string(), found = (folder / "found.npz").string();
   const auto student = (out / "student").string();
-  for (const Arguments& command : {Arguments{"generate", student, "--n", "3", "--decode", "--quiet", "--out", samples},
-                                   Arguments{"solve", student, "--task", "reconstruct", "--observe", samples, "--set",
-                                             "task.iterations=2", "--n", "1", "--quiet", "--out", found},
-                                   Arguments{"data", "check", samples, "--quiet"}}) {
+  for (const Arguments& command :
+       {Arguments{"generate", student, "--n", "4", "--decode", "--quiet", "--out", samples},
+        Arguments{"solve", student, "--task", "reconstruct", "--observe", samples, "--set", "task.iterations=2", "--n",
+                  "1", "--quiet", "--out", found},
+        Arguments{"evaluate", student, "--n", "4", "--resamples", "4", "--reference", samples, "--quiet"},
+        Arguments{"plot", samples, "--quiet"}}) {
     const auto done = testing::piddm(command);
     EXPECT_EQ(done.code, 0) << done.err;
   }
