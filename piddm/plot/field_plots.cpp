@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "piddm/core/table.h"
 #include "piddm/plot/pde_panels.h"
@@ -47,10 +48,12 @@ FigureRow sample_row(const Dataset& data, const PdePtr& pde, int64_t sample, boo
   }
   if (!pde) return row;
   if (references) add_references(row, pde, x);
+  std::string boundary;  // beside the first equation
+  if (const auto edge = pde->residual(x).boundary; edge.defined())
+    boundary = fmt::format("; boundary {:.2g}", root_mean_square(edge));
   for (const auto& residual : residual_maps(*pde, x[0])) {
     auto panel = residual_panel(residual, *pde, x[0]);
-    if (const auto boundary = pde->residual(x).boundary; boundary.defined())
-      panel.title += fmt::format("; boundary {:.2g}", root_mean_square(boundary));
+    panel.title += std::exchange(boundary, "");
     row.panels.push_back(std::move(panel));
   }
   return row;

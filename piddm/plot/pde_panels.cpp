@@ -10,6 +10,7 @@ namespace {
 
 constexpr double kShownShare = 0.995;    // of the points of a residual map, the largest ones take the end colours
 constexpr double kFloatRounding = 6e-8;  // half a unit in the last place of float32
+constexpr double kLikeRoundOff = 3;      // times what rounding does is still taken for it
 
 /// Entries first..first+n-1 of an axis of `points`, each as wide as the spacing.
 FieldAxis field_axis(const GridAxis& axis, int64_t n, int64_t points) {
@@ -36,18 +37,16 @@ std::vector<Tensor> scaled_residuals(const Pde& pde, const Tensor& sample) {
   return out;
 }
 
-/// A checkerboard of half a unit in the last place: what differences amplify most.
+/// Every value off by up to half a unit in the last place of float32, at random but always the same way.
 Tensor rounded(const Pde& pde, const Tensor& sample) {
-  const auto x = sample.to(torch::kFloat64);
-  const auto sign = [&](int64_t n) { return torch::arange(n, x.options()).remainder(2) * 2 - 1; };
-  const auto board = sign(x.size(1)).unsqueeze(1) * sign(x.size(2)).unsqueeze(0);
-  std::vector<Tensor> channels;
-  for (int64_t c = 0; c < x.size(0); ++c)
-    channels.push_back(pde.channels()[static_cast<size_t>(c)].scalar ||
-                               pde.channels()[static_cast<size_t>(c)].two_valued
-                           ? x[c]
-                           : x[c] + board * x[c].abs().max() * kFloatRounding);
-  return torch::stack(channels);
+  const auto x = sample.to(torch::kCPU, torch::kFloat64);
+  const auto error = uniform(0, Stream::noise, 0, x.size(0), {x.size(1), x.size(2)}, torch::kFloat64) * 2 - 1;
+  auto out = x + x * error * kFloatRounding;
+  for (int64_t c = 0; c < x.size(0); ++c) {
+    const auto& channel = pde.channels()[static_cast<size_t>(c)];
+    if (channel.scalar || channel.two_valued) out[c].copy_(x[c]);
+  }
+  return out;
 }
 
 }  // namespace
@@ -68,7 +67,7 @@ FieldPanel bare_panel(const std::string& title, const Tensor& field) {
   return panel;
 }
 
-bool ResidualMap::is_round_off() const { return root_mean_square(map) <= round_off; }
+bool ResidualMap::is_round_off() const { return root_mean_square(map) <= kLikeRoundOff * round_off; }
 
 std::vector<ResidualMap> residual_maps(const Pde& pde, const Tensor& sample) {
   const torch::NoGradGuard no_grad;

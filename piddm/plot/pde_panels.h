@@ -16,14 +16,14 @@ FieldPanel bare_panel(const std::string& title, const Tensor& field);
 
 /// R = c r_phys of one sample at the scored points.
 struct ResidualMap {
-  std::string name;      ///< "R", or "R " and the name of the equation where a PDE has several
+  std::string name;      ///< "R", or "R of NAME" where a PDE has several equations
   Tensor map;            ///< [h,w] float64
-  double round_off = 0;  ///< RMS of what rounding the sample to float32 may change in it
+  double round_off = 0;  ///< RMS of what rounding the sample to float32 changes in it
   bool is_round_off() const;
 };
 
 /// Where the colours of a residual end that is nothing but round-off, in units of it.
-inline constexpr double kRoundOffColors = 10;
+inline constexpr double kRoundOffColors = 30;
 
 /// Every residual field of a sample [C,H,W].
 std::vector<ResidualMap> residual_maps(const Pde& pde, const Tensor& sample);

@@ -67,6 +67,18 @@ TEST(FieldPlots, RoundOffIsCalledThatAndStaysPale) {
   EXPECT_LE(shown.range->second, shown.field.abs().max().item<double>());
 }
 
+TEST(FieldPlots, TheErrorOfAStencilIsNoRoundOff) {
+  const auto heat = make_pde({.name = "heat", .grid = 128});
+  EXPECT_FALSE(residual_maps(*heat, heat->sample(0, 0, 1)[0].to(torch::kFloat32)).at(0).is_round_off());
+  for (const char* name : {"darcy", "poisson", "helmholtz"})
+    for (const int64_t grid : {16, 48, 128}) {
+      const auto pde = make_pde({.name = name, .grid = grid});
+      const auto coefficients = pde->sample_coefficients(0, 0, 1).to(torch::kFloat32).to(torch::kFloat64);
+      const auto stored = torch::cat({pde->solve(coefficients), coefficients}, 1)[0].to(torch::kFloat32);
+      EXPECT_TRUE(residual_maps(*pde, stored).at(0).is_round_off()) << name << " " << grid;
+    }
+}
+
 TEST(FieldPlots, ManySamplesAreAContactSheet) {
   const auto data = data_of("darcy", 10);
   std::vector<int64_t> all;
