@@ -127,7 +127,7 @@ void run_forward(const Table& table, const Buffers& b) {
     table.row(next ? "layer" : "layer, last", 2. * b.activation + (next ? 2. : 1.) * b.words, 0, [&] {
       layer_forward(
           b.p,
-          {b.rows, kWidth, kChannels, kModes2, true, 1e-3f, b.h, b.word, b.basis, b.basis, b.skip, b.bias, b.z, next},
+          {b.rows, kWidth, kChannels, kModes2, true, false, 1e-3f, b.h, b.word, b.basis, b.basis, b.skip, b.bias, b.z, next},
           nullptr);
     });
   table.row("project", double(b.activation), 0, [&] {
@@ -164,7 +164,7 @@ void run_backward(const Table& table, const Buffers& b) {
     table.row(dskip ? "layer, backward" : "layer, gradient only", 3. * b.activation + 2. * b.words, 0, [&] {
       layer_backward(
           b.p,
-          {b.rows, kWidth, kChannels, kModes2, true, b.z, b.h, b.word, b.basis, b.basis, b.skip, b.z, b.word, dskip},
+          {b.rows, kWidth, kChannels, kModes2, true, false, b.z, b.h, b.word, b.basis, b.basis, b.skip, b.z, b.word, dskip},
           nullptr);
     });
 }

@@ -80,31 +80,31 @@ struct ModeGradient {
 };
 void mix_gradient(Precision precision, const ModeGradient& m, Stream stream);
 
-/// z = synthesis(words) + S x + bias, or with `activate` S gelu(x);  where asked for, next = scale analysis of gelu(z).
-/// x and z may be the same memory.
+/// z = synthesis(words) + S x + bias, or with `activate` S gelu(x), or with `given` x: the product was made elsewhere.
+/// Where asked for, next = scale analysis of gelu(z). x and z may be the same memory.
 struct LayerForward {
   int64_t rows;
   int width, channels, kept2;
-  bool activate;
+  bool activate, given;
   float scale;
   const void *x, *words, *synthesis;
   const void* analysis;  ///< packed as activated
-  const void* skip;      ///< packed, depth in, columns out; with `activate` as activated
+  const void* skip;      ///< packed, depth in, columns out; with `activate` as activated; `given`: null
   const float* bias;
   void *z, *next;  ///< next: null, or words
 };
 void layer_forward(Precision precision, const LayerForward& l, Stream stream);
 
-/// dx = synthesis(words) + S^T dz, with `activate` times gelu'(x);  next = analysis of dx;  dskip [blocks, out, in]:
-/// shares of sum dz y^T, y = x or gelu(x). dz and dx may be the same memory.
+/// dx = synthesis(words) + S^T dz, with `given` + dz, with `activate` times gelu'(x);  next = analysis of dx;  dskip
+/// [blocks, out, in]: shares of sum dz y^T, y = x or gelu(x). dz and dx may be the same memory.
 struct LayerBackward {
   int64_t rows;
   int width, channels, kept2;
-  bool activate;
+  bool activate, given;
   const void *dz, *x, *words, *synthesis, *analysis;
-  const void* skip;  ///< packed, depth out (natural), columns in
+  const void* skip;  ///< packed, depth out (natural), columns in; `given`: null
   void *dx, *next;
-  float* dskip;  ///< null: not wanted
+  float* dskip;  ///< null: not wanted, or `given`
 };
 int layer_backward_blocks(Precision precision, const LayerBackward& l);
 void layer_backward(Precision precision, const LayerBackward& l, Stream stream);

@@ -44,14 +44,67 @@ __device__ inline void store_points(Element<P>* tile, const float (&acc)[RowShap
     }
 }
 
+/// Adds rows of points to result tiles.
+template <Precision P, int KC>
+__device__ inline void add_points(float (&acc)[RowShape<P, KC>::kPointTiles][2 * KC][4], const Element<P>* tile,
+                                  int first_tile, int width) {
+  using S = RowShape<P, KC>;
+  const Lane lane;
+#pragma unroll
+  for (int m = 0; m < S::kPointTiles; ++m)
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      const int w = 16 * (first_tile + m) + lane.g + 8 * r;
+      if (w >= width) continue;
+#pragma unroll
+      for (int n = 0; n < 2 * KC; ++n) {
+        const float2 x = floats(*reinterpret_cast<const Pair<P>*>(tile + w * S::kStride + 8 * n + 2 * lane.t));
+        acc[m][n][2 * r] += x.x, acc[m][n][2 * r + 1] += x.y;
+      }
+    }
+}
+
+/// acc += S x, or with Activate S gelu(x), at the points of tile first + m.
 template <Precision P, int KC, bool Activate>
+__device__ inline void add_skip(float (&acc)[RowShape<P, KC>::kPointTiles][2 * KC][4], const Element<P>* tile,
+                                const void* skip, int first_tile, int point_tiles) {
+  using S = RowShape<P, KC>;
+  constexpr int MT = S::kPointTiles;
+#pragma unroll
+  for (int ks = 0; ks < KC; ++ks) {
+    FragmentA<P> a[MT];
+#pragma unroll
+    for (int m = 0; m < MT; ++m) {
+      a[m] = a_from_points<P>(tile + 16 * min(first_tile + m, point_tiles - 1) * S::kStride + 16 * ks, S::kStride);
+      if constexpr (Activate)
+#pragma unroll
+        for (auto& pair : a[m].v) pair = activated_pair<P>(pair);
+    }
+#pragma unroll
+    for (int n = 0; n < 2 * KC; ++n) {
+      const auto b = packed_b<P>(skip, ks * 2 * KC + n);
+#pragma unroll
+      for (int m = 0; m < MT; ++m) {
+        if constexpr (Activate)
+          multiply_activated<P>(acc[m][n], a[m], b);
+        else
+          multiply<P>(acc[m][n], a[m], b);
+      }
+    }
+  }
+}
+
+/// What the layer adds to the spectral part: S x, S gelu(x), or x itself.
+enum class Skip { plain, activated, given };
+
+template <Precision P, int KC, Skip kSkip>
 __global__ void __launch_bounds__(RowShape<P, KC>::kThreads) layer_forward_kernel(LayerForward l) {
   using S = RowShape<P, KC>;
   constexpr int MT = S::kPointTiles;
   const Lane lane;
   const int warp = threadIdx.x / 32, point_tiles = (l.width + 15) / 16;
   const size_t basis_bytes = S::basis_elements(l.width, l.kept2) * sizeof(Element<P>);
-  const void* skip = fetch_packed<P, KC>(shared_memory, l.skip, S::kSkipBytes);
+  const void* skip = fetch_packed<P, KC>(shared_memory, l.skip, kSkip == Skip::given ? 0 : S::kSkipBytes);
   const void* basis = fetch_packed<P, KC>(shared_memory + S::kSkipBytes, l.analysis, l.next ? basis_bytes : 0);
   // Two buffers of points and words each: a row is worked on while the next one arrives.
   auto* tiles = reinterpret_cast<Element<P>*>(shared_memory + S::kSkipBytes + basis_bytes);
@@ -85,28 +138,10 @@ __global__ void __launch_bounds__(RowShape<P, KC>::kThreads) layer_forward_kerne
       }
       synthesise<P, KC>(acc, words + current * S::word_elements(l.kept2), l.synthesis, first_tile, point_tiles,
                         l.kept2);
-#pragma unroll
-      for (int ks = 0; ks < KC; ++ks) {
-        FragmentA<P> a[MT];
-#pragma unroll
-        for (int m = 0; m < MT; ++m) {
-          a[m] = a_from_points<P>(tile + 16 * min(first_tile + m, point_tiles - 1) * S::kStride + 16 * ks, S::kStride);
-          if constexpr (Activate)
-#pragma unroll
-            for (auto& pair : a[m].v) pair = activated_pair<P>(pair);
-        }
-#pragma unroll
-        for (int n = 0; n < 2 * KC; ++n) {
-          const auto b = packed_b<P>(skip, ks * 2 * KC + n);
-#pragma unroll
-          for (int m = 0; m < MT; ++m) {
-            if constexpr (Activate)
-              multiply_activated<P>(acc[m][n], a[m], b);
-            else
-              multiply<P>(acc[m][n], a[m], b);
-          }
-        }
-      }
+      if constexpr (kSkip == Skip::given)
+        add_points<P, KC>(acc, tile, first_tile, l.width);
+      else
+        add_skip<P, KC, kSkip == Skip::activated>(acc, tile, skip, first_tile, point_tiles);
       __syncwarp();
       store_points<P, KC>(tile, acc, first_tile, l.width);
     }
@@ -165,7 +200,7 @@ __global__ void __launch_bounds__(RowShape<P, KC>::kThreads) layer_backward_kern
   const Lane lane;
   const int warp = threadIdx.x / 32, point_tiles = (l.width + 15) / 16;
   const size_t basis_bytes = S::basis_elements(l.width, l.kept2) * sizeof(Element<P>);
-  const void* skip = fetch_packed<P, KC>(shared_memory, l.skip, S::kSkipBytes);
+  const void* skip = fetch_packed<P, KC>(shared_memory, l.skip, l.given ? 0 : S::kSkipBytes);
   const void* basis = fetch_packed<P, KC>(shared_memory + S::kSkipBytes, l.analysis, l.next ? basis_bytes : 0);
   auto* dz = reinterpret_cast<Element<P>*>(shared_memory + S::kSkipBytes + basis_bytes);
   auto* x = dz + S::row_elements(l.width);
@@ -186,19 +221,10 @@ __global__ void __launch_bounds__(RowShape<P, KC>::kThreads) layer_backward_kern
       float acc[MT][2 * KC][4] = {};
       if (first_tile < point_tiles) {
         synthesise<P, KC>(acc, words, l.synthesis, first_tile, point_tiles, l.kept2);
-#pragma unroll
-        for (int ks = 0; ks < KC; ++ks) {
-          FragmentA<P> a[MT];
-#pragma unroll
-          for (int m = 0; m < MT; ++m)
-            a[m] = a_from_points<P>(dz + 16 * min(first_tile + m, point_tiles - 1) * S::kStride + 16 * ks, S::kStride);
-#pragma unroll
-          for (int n = 0; n < 2 * KC; ++n) {
-            const auto b = packed_b<P>(skip, ks * 2 * KC + n);
-#pragma unroll
-            for (int m = 0; m < MT; ++m) multiply<P>(acc[m][n], a[m], b);
-          }
-        }
+        if (l.given)
+          add_points<P, KC>(acc, dz, first_tile, l.width);
+        else
+          add_skip<P, KC, false>(acc, dz, skip, first_tile, point_tiles);
         if (l.activate)
 #pragma unroll
           for (int m = 0; m < MT; ++m)
@@ -263,7 +289,9 @@ void analyse(Precision precision, const Analysis& a, Stream stream) {
 void layer_forward(Precision precision, const LayerForward& l, Stream stream) {
   for_kernel(precision, l.channels, [&](auto p, auto kc) {
     using S = RowShape<p, kc>;
-    const auto kernel = l.activate ? layer_forward_kernel<p, kc, true> : layer_forward_kernel<p, kc, false>;
+    const auto kernel = l.given      ? layer_forward_kernel<p, kc, Skip::given>
+                        : l.activate ? layer_forward_kernel<p, kc, Skip::activated>
+                                     : layer_forward_kernel<p, kc, Skip::plain>;
     const size_t bytes = forward_bytes<p, kc>(l.width, l.kept2);
     kernel<<<resident_blocks(kernel, S::kThreads, bytes, l.rows), S::kThreads, bytes, stream_of(stream)>>>(l);
   });

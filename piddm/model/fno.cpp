@@ -13,6 +13,17 @@ void check_options(const FnoOptions& o) {
   check_bounds(o, "model");
   check_modes(o.modes);
   check_time_features(o.time_features);
+  require<UsageError>(o.skip != 2, "model.skip: must be 1 or 3, is 2");
+}
+
+/// The 3x3 skip of activations [C, B H W].
+Tensor convolved(const Tensor& h, const Tensor& skip, const SpectralBasis& grid) {
+  const auto planes = h.view({h.size(0), -1, grid.height, grid.width}).transpose(0, 1);
+  return apply_skip(planes, skip).transpose(0, 1).reshape({skip.size(0), -1});
+}
+
+std::vector<int64_t> skip_shape(const FnoOptions& o) {
+  return o.skip == 1 ? std::vector<int64_t>{o.width, o.width} : std::vector<int64_t>{o.width, o.width, o.skip, o.skip};
 }
 
 }  // namespace
@@ -41,7 +52,7 @@ Fno::Fno(const FnoOptions& options, uint64_t seed) : options_(options) {
     const std::string name = "layers." + std::to_string(i) + ".";
     layers_.push_back(
         {parameter(name + "spectral", {o.modes[0], o.modes[1] / 2 + 1, 2, o.width, o.width}, std::sqrt(0.25 / o.width)),
-         parameter(name + "skip", {o.width, o.width}, std::sqrt(0.5 / o.width)),
+         parameter(name + "skip", skip_shape(o), std::sqrt(0.5 / (o.width * o.skip * o.skip))),
          parameter(name + "bias", {o.width}, 0)});
   }
   project1_ = parameter("project1.weight", {o.projection, o.width}, std::sqrt(1.0 / o.width));
@@ -118,7 +129,8 @@ Tensor Fno::composed(const Tensor& x, const Tensor& t, const Grid& g) const {
   for (size_t i = 0; i < layers_.size(); ++i) {
     const auto& layer = layers_[i];
     const auto k = spectral(h.view({channels, batch, height, width}), layer, g).reshape({channels, -1});
-    h = torch::addmm(k + layer.bias.unsqueeze(1), layer.skip, h);
+    const auto z = k + layer.bias.unsqueeze(1);
+    h = layer.local() ? z + convolved(h, layer.skip, g.basis) : torch::addmm(z, layer.skip, h);
     if (i + 1 < layers_.size()) h = torch::gelu(h);
   }
   h = torch::gelu(torch::addmm(project1_bias_.unsqueeze(1), project1_, h));

@@ -4,12 +4,16 @@
 //   in      C field channels, 2 coordinate channels ((i+1/2)/H, (j+1/2)/W), 32 features of t: sin and cos of 2000 t
 //           2000^(-i/15), i = 0..15
 //   lift    1x1: C+34 -> lifting -> GELU -> width
-//   layers  x <- act(K x + W x + b), K the spectral layer (ops/spectral.h), W a 1x1 map, GELU (exact) after all but the
-//           last
+//   layers  x <- act(K x + S x + b), K the spectral layer (ops/spectral.h), S a 1x1 map or, in the local FNO (skip =
+//           3), a 3x3 convolution that continues x by zeros; GELU (exact) after all but the last
 //   out     1x1: width -> projection -> GELU -> C
 //
 // The features of t are constant in space: their share of the first 1x1 map is computed once per sample and added as a
 // bias. Defaults: the paper's network, 17.9 M parameters. Runs on any grid; modes the grid does not have are dropped.
+//
+// With 1x1 maps whatever is finer than the kept modes is made point by point: a student cannot give a coefficient edges
+// and islands that its modes do not resolve. Convolutions can (docs/students.md); they are bound to the spacing of the
+// grid they were trained on.
 //
 // The form "fused" runs float32 tensors on the CPU through the operators of ops/pointwise_mlp.h and
 // ops/spectral_layer.h, and on a GPU through ops/fused_fno.h in the network's precision; they have first derivatives
@@ -36,6 +40,7 @@ struct FnoOptions {
   int64_t lifting = 256;
   int64_t projection = 256;
   int64_t time_features = 32;
+  int64_t skip = 1;
   SpectralForm spectral = SpectralForm::fused;
   bool recompute = false;
 
@@ -48,6 +53,7 @@ struct FnoOptions {
     f("lifting", lifting, between(1, kMaxWidth), "hidden channels of the lifting MLP");
     f("projection", projection, between(1, kMaxWidth), "hidden channels of the projection MLP");
     f("time_features", time_features, between(4, kMaxTimeFeatures), "sinusoidal features of t");
+    f("skip", skip, between(1, 3), "size of the local map beside the spectral one: 1 (1x1) or 3 (3x3, the local FNO)");
     f("spectral", spectral,
       "form of the spectral layer: fused (fastest; sizes it does not take run as gemm), gemm (truncated DFT) or fft");
     f("recompute", recompute, "on a GPU keep every other layer only and compute the rest again in the backward pass");
@@ -63,7 +69,7 @@ class Fno : public Network {
 
   std::string type() const override { return "fno"; }
   json options_json() const override { return write_fields(options_); }
-  bool on_any_grid() const override { return true; }
+  bool on_any_grid() const override { return options_.skip == 1; }
   std::vector<int64_t> modes() const override { return options_.modes; }
   int64_t bytes_per_sample(int64_t channels, const GridSize& grid, bool gradient) const override {
     return layered_bytes({options_.width, options_.layers, options_.lifting + options_.projection}, channels, grid,

@@ -2,6 +2,8 @@
 
 #include <tuple>
 
+#include "piddm/ops/local_skip.h"
+
 namespace piddm {
 
 FusedGradients FusedBackward::run(FusedKept& kept, const Tensor& dy, bool want_x, bool want_weights) {
@@ -20,7 +22,7 @@ FusedGradients FusedBackward::run(FusedKept& kept, const Tensor& dy, bool want_x
     kept.inputs[l] = Tensor();
   }
   std::tie(g.x, g.weights.lift) = lift_backward(dz, want_x, want_weights);
-  if (want_weights) g.weights.lift.bias2 = at_zero + torch::mv(w_.layers[0].skip.t(), g.weights.layers[0].bias);
+  if (want_weights) g.weights.lift.bias2 = at_zero;
   return g;
 }
 
@@ -34,7 +36,8 @@ void FusedBackward::pack_backward() {
   packed_back_.lift1_back = job(l.w1.narrow(1, 0, s_.inputs), s_.padded_in, 8, false, false);
   packed_back_.project2_t = job(p.w2, 16, s_.padded_out, false, false);
   packed_back_.project1_back = job(p.w1, s_.padded_out, s_.padded, false, true);
-  for (const auto& layer : w_.layers) packed_back_.skip.push_back(job(layer.skip, s_.padded, s_.padded, false, false));
+  for (const auto& layer : w_.layers)
+    packed_back_.skip.push_back(layer.local() ? Tensor() : job(layer.skip, s_.padded, s_.padded, false, false));
   run_jobs();
 }
 
@@ -123,31 +126,37 @@ Tensor FusedBackward::layer_backward(int64_t l, const Tensor& input, const Tenso
   }
   const auto dx_hat = mixed(w.spectral, dy_hat, true);
   to_grid(dx_hat, words);
+  const auto through = w.local() ? local_skip_backward(dz, activated(l, input), w.skip, precision_, gradient != nullptr)
+                                 : std::pair{dz, Tensor()};
   cuda::LayerBackward b{.rows = s_.batch * s_.height,
                         .width = as_int(s_.width),
                         .channels = as_int(s_.channels),
                         .kept2 = as_int(s_.kept2),
                         .activate = l > 0,
-                        .dz = dz.data_ptr(),
+                        .given = w.local(),
+                        .dz = through.first.data_ptr(),
                         .x = input.data_ptr(),
                         .words = words.data_ptr(),
                         .synthesis = plan_.synthesis_adjoint.data_ptr(),
                         .analysis = plan_.analysis_adjoint.data_ptr(),
-                        .skip = packed_back_.skip[l].data_ptr(),
+                        .skip = w.local() ? nullptr : packed_back_.skip[l].data_ptr(),
                         .dx = dz.data_ptr(),
                         .next = l > 0 ? words.data_ptr() : nullptr,
                         .dskip = nullptr};
   if constexpr (cuda::kBuilt) {
     Tensor shares;
-    if (gradient) {
+    if (gradient && !w.local()) {
       shares = torch::empty({cuda::layer_backward_blocks(precision_, b), s_.channels, s_.channels},
                             torch::dtype(torch::kFloat32).device(device_));
       b.dskip = shares.data_ptr<float>();
     }
     cuda::layer_backward(precision_, b, stream());
-    if (gradient) gradient->skip = shares.sum(0);
+    if (gradient) gradient->skip = w.local() ? through.second : shares.sum(0);
   }
-  return l == 0 && gradient ? zero_mode(dx_hat) : Tensor();
+  if (l > 0 || !gradient) return {};
+  const auto by_skip = w.local() ? through.first.sum(at::IntArrayRef{0, 1, 2}, false, torch::kFloat32)
+                                 : torch::mv(w.skip.t(), gradient->bias);
+  return zero_mode(dx_hat) + by_skip;
 }
 
 Tensor FusedBackward::zero_mode(const Tensor& modes) const {

@@ -1,6 +1,7 @@
 #include "piddm/ops/fused_forward.h"
 
 #include "piddm/core/cuda.h"
+#include "piddm/ops/local_skip.h"
 
 namespace piddm {
 
@@ -69,7 +70,8 @@ void FusedForward::pack_forward() {
   packed_.project1 = job(p.w1.t(), s_.padded, s_.padded_out, true, false);
   packed_.project2 = job(p.w2.t(), s_.padded_out, 8, false, false, true);
   for (size_t i = 0; i < w_.layers.size(); ++i)
-    packed_.skip.push_back(job(w_.layers[i].skip.t(), s_.padded, s_.padded, false, false, i > 0));
+    packed_.skip.push_back(
+        w_.layers[i].local() ? Tensor() : job(w_.layers[i].skip.t(), s_.padded, s_.padded, false, false, i > 0));
   run_jobs();
 }
 
@@ -177,7 +179,11 @@ Tensor FusedForward::mixed(const Tensor& weight, const Tensor& in, bool adjoint)
   return out;
 }
 
+Tensor FusedForward::activated(int64_t l, const Tensor& input) const { return l > 0 ? torch::gelu(input) : input; }
+
 void FusedForward::layer(int64_t l, const Tensor& input, const Tensor& modes, const Tensor& z, const Tensor& next) {
+  const bool local = w_.layers[l].local();
+  const auto x = local ? local_skip(activated(l, input), w_.layers[l].skip, precision_) : input;
   const auto words = next.defined() ? next : this->words();
   to_grid(mixed(w_.layers[l].spectral, modes, false), words);
   const cuda::LayerForward f{.rows = s_.batch * s_.height,
@@ -185,12 +191,13 @@ void FusedForward::layer(int64_t l, const Tensor& input, const Tensor& modes, co
                              .channels = as_int(s_.channels),
                              .kept2 = as_int(s_.kept2),
                              .activate = l > 0,
+                             .given = local,
                              .scale = static_cast<float>(plan_.mean),
-                             .x = input.data_ptr(),
+                             .x = x.data_ptr(),
                              .words = words.data_ptr(),
                              .synthesis = plan_.synthesis.data_ptr(),
                              .analysis = plan_.analysis_activated.data_ptr(),
-                             .skip = packed_.skip[l].data_ptr(),
+                             .skip = local ? nullptr : packed_.skip[l].data_ptr(),
                              .bias = floats(w_.layers[l].bias),
                              .z = z.data_ptr(),
                              .next = next.defined() ? next.data_ptr() : nullptr};

@@ -47,7 +47,7 @@ class FusedForward {
   /// The weights as the kernels want them: every matrix in the orientation of the product it takes part in.
   struct Packed {
     Tensor lift1, lift2, project1, project2;
-    std::vector<Tensor> skip;
+    std::vector<Tensor> skip;  ///< undefined where it is a convolution
   };
 
   cuda::Stream stream() const;
@@ -81,6 +81,9 @@ class FusedForward {
     return m;
   }
   Tensor mixed(const Tensor& weight, const Tensor& in, bool adjoint);
+
+  /// What layer l is applied to, given its kept input.
+  Tensor activated(int64_t l, const Tensor& input) const;
 
   /// z of layer l and, where `next` is defined, the words of gelu(z).
   void layer(int64_t l, const Tensor& input, const Tensor& modes, const Tensor& z, const Tensor& next);

@@ -24,7 +24,8 @@ std::pair<Tensor, Tensor> cos_sin(int64_t rows, int64_t columns, int64_t n) {
 
 void check_shapes(const Tensor& x, const LayerWeights& w, int64_t height, int64_t width) {
   const auto& s = w.spectral;
-  const bool fits = x.dim() == 4 && s.dim() == 5 && w.skip.dim() == 2 && x.size(2) == height && x.size(3) == width &&
+  const bool skip = w.skip.dim() == 2 || (w.local() && w.skip.size(2) == 3 && w.skip.size(3) == 3);
+  const bool fits = x.dim() == 4 && s.dim() == 5 && skip && x.size(2) == height && x.size(3) == width &&
                     s.size(4) == x.size(1) && w.skip.size(1) == x.size(1) && w.skip.size(0) == s.size(3) &&
                     w.bias.numel() == s.size(3);
   require<DataError>(fits, "[spectral_layer] x {}, spectral {}, skip {}, bias {} do not fit on a grid of {}x{}",
@@ -46,13 +47,13 @@ cpu::ModeGrid grid_of(const SpectralPlan& p) {
 /// The passes of one call; channels `in` of planes go in, `out` come out (backward: the other way round).
 struct Passes {
   const SpectralPlan& plan;
-  const int64_t batch, in, out;
+  const int64_t batch, in, out, reach;
   const cpu::Kernels& kernel = cpu::kernels();
   const cpu::ModeGrid grid = grid_of(plan);
 
   float* scratch() const {
-    return cpu::scratch(
-        std::max(kernel.spectral_scratch(grid, batch, in, out), kernel.spectral_scratch(grid, batch, out, in)));
+    return cpu::scratch(std::max(kernel.spectral_scratch(grid, batch, in, out, reach),
+                                 kernel.spectral_scratch(grid, batch, out, in, reach)));
   }
 
   Tensor modes(int64_t channels) const { return cpu::fresh({batch, channels, 2, plan.kept1, plan.kept2}); }
@@ -71,8 +72,8 @@ struct Passes {
     cpu::for_units(blocks, [&](int64_t begin, int64_t end) { step(m, begin, end, scratch()); });
   }
 
-  /// Passes 3 and 4, a few samples at a time. `finish` describes the whole batch; dskip [lanes,in,out] gets the sums of
-  /// the lanes.
+  /// Passes 3 and 4, a few samples at a time. `finish` describes the whole batch; dskip [lanes,inputs,out] gets the
+  /// sums of the lanes.
   void to_grid(const Tensor& modes, const Tensor& along_w, cpu::Finish finish, const Tensor& dskip) const {
     const int64_t across = (plan.width + kernel.panel - 1) / kernel.panel, points = plan.height * plan.width;
     const int64_t size = across * out * 2 * grid.radius * kernel.panel;
@@ -93,12 +94,19 @@ struct Passes {
       if (part.partner != nullptr) part.partner += first * out * points;
       cpu::for_lanes(count * blocks, [&](int64_t lane, int64_t begin, int64_t end) {
         auto own = part;
-        if (own.partner != nullptr) own.dskip = dskip.data_ptr<float>() + lane * in * out;
+        if (own.partner != nullptr) own.dskip = dskip.data_ptr<float>() + lane * own.inputs() * out;
         kernel.finish(own, begin, end, scratch());
       });
     }
   }
 };
+
+int64_t reach_of(const LayerWeights& w) { return w.local() ? 1 : 0; }
+
+/// S^T, the way of the gradient: channels exchanged, the neighbours on the other side.
+Tensor turned_skip(const Tensor& skip) {
+  return skip.dim() == 4 ? skip.transpose(0, 1).flip({2, 3}).contiguous() : skip.t().contiguous();
+}
 
 float* pointer(const Tensor& x) { return x.defined() ? x.data_ptr<float>() : nullptr; }
 
@@ -107,7 +115,7 @@ struct Result {
 };
 
 Result forward_pass(const Tensor& x, const LayerWeights& w, const SpectralPlan& plan, bool activate, bool keep) {
-  const Passes pass{plan, x.size(0), x.size(1), w.skip.size(0)};
+  const Passes pass{plan, x.size(0), x.size(1), w.skip.size(0), reach_of(w)};
   const auto x_hat = pass.modes(pass.in), y_hat = pass.modes(pass.out);
   const auto y = cpu::fresh({pass.batch, pass.out, plan.height, plan.width});
   const auto slope = keep && activate ? cpu::fresh(y.sizes()) : Tensor();
@@ -120,10 +128,9 @@ Result forward_pass(const Tensor& x, const LayerWeights& w, const SpectralPlan& 
   mixing.x = pointer(x_hat), mixing.y = pointer(y_hat);
   pass.mix(w.spectral, mixing, pass.kernel.mix);
 
-  cpu::Finish finish{.grid = pass.grid, .in = pass.in, .out = pass.out};
+  cpu::Finish finish{.grid = pass.grid, .in = pass.in, .out = pass.out, .reach = pass.reach};
   finish.x = pointer(x), finish.slope = pointer(slope), finish.y = pointer(y);
-  finish.weight = pointer(w.skip), finish.weight_row = pass.in, finish.weight_column = 1;
-  finish.bias = pointer(w.bias), finish.activate = activate;
+  finish.weight = pointer(w.skip), finish.bias = pointer(w.bias), finish.activate = activate;
   pass.to_grid(y_hat, plan.to_grid, finish, {});
   return {y, slope, x_hat};
 }
@@ -136,7 +143,7 @@ struct Gradients {
 /// w.bias is not used; `slope` and `modes` as kept by the forward pass.
 Gradients backward_pass(const Tensor& x, const LayerWeights& w, const Tensor& slope, const Tensor& modes,
                         const Tensor& dy, const SpectralPlan& plan, bool want_weights) {
-  const Passes pass{plan, x.size(0), w.skip.size(0), x.size(1)};
+  const Passes pass{plan, x.size(0), w.skip.size(0), x.size(1), reach_of(w)};
   const auto dz = slope.defined() ? cpu::fresh(dy.sizes()) : dy, dx = cpu::fresh(x.sizes());
   const auto dy_hat = pass.modes(pass.in), dx_hat = pass.modes(pass.out);
 
@@ -152,15 +159,18 @@ Gradients backward_pass(const Tensor& x, const LayerWeights& w, const Tensor& sl
   mixing.dx = pointer(dx_hat), mixing.dweight = pointer(dspectral);
   pass.mix(w.spectral, mixing, pass.kernel.mix_backward);
 
-  const auto dskip = torch::zeros({want_weights ? cpu::kMaxLanes : 0, pass.in, pass.out});
-  cpu::Finish finish{.grid = pass.grid, .in = pass.in, .out = pass.out};
+  cpu::Finish finish{.grid = pass.grid, .in = pass.in, .out = pass.out, .reach = pass.reach};
+  const auto turned = turned_skip(w.skip);
+  const auto dskip = torch::zeros({want_weights ? cpu::kMaxLanes : 0, finish.inputs(), pass.out});
   finish.x = pointer(dz), finish.y = pointer(dx);
-  finish.weight = pointer(w.skip), finish.weight_row = 1, finish.weight_column = pass.out;
+  finish.weight = pointer(turned);
   if (want_weights) finish.partner = pointer(x);
   pass.to_grid(dx_hat, plan.to_modes_t, finish, dskip);
   if (!want_weights) return {dx, {}};
   const auto plane_sums = dy_hat.select(2, 0).select(2, -plan.lowest1).select(2, 0);  // the mode (0,0)
-  return {dx, {dspectral, dskip.sum(0), plane_sums.sum(0)}};
+  auto skip = dskip.sum(0);  // [inputs,out]: of dz at the neighbours, x in the middle
+  if (w.local()) skip = skip.view({pass.in, 3, 3, pass.out}).permute({0, 3, 1, 2}).flip({2, 3}).contiguous();
+  return {dx, {dspectral, skip, plane_sums.sum(0)}};
 }
 
 struct PlanHolder : torch::CustomClassHolder {
@@ -211,11 +221,15 @@ SpectralPlan::SpectralPlan(const SpectralBasis& b)
   to_grid_t = to_grid.t().contiguous();
 }
 
+Tensor apply_skip(const Tensor& x, const Tensor& skip) {
+  if (skip.dim() == 4) return torch::conv2d(x, skip, {}, 1, 1);
+  return torch::einsum("oi,bihw->bohw", {skip, x});
+}
+
 Tensor spectral_layer_formula(const Tensor& x, const LayerWeights& w, const SpectralBasis& b, bool activate) {
   check_shapes(x, w, b.height, b.width);
   const auto planes = x.transpose(0, 1);
-  const auto z = spectral_gemm(planes, w.spectral, b).transpose(0, 1) + torch::einsum("oi,bihw->bohw", {w.skip, x}) +
-                 w.bias.view({-1, 1, 1});
+  const auto z = spectral_gemm(planes, w.spectral, b).transpose(0, 1) + apply_skip(x, w.skip) + w.bias.view({-1, 1, 1});
   return activate ? torch::gelu(z) : z;
 }
 

@@ -1,8 +1,8 @@
 #pragma once
-// One layer of the FNO,  y = act(K x + S x + b):  K the spectral layer (ops/spectral.h), S a 1x1 map, b a bias, act the
-//                        exact GELU or nothing.
+// One layer of the FNO,  y = act(K x + S x + b):  K the spectral layer (ops/spectral.h), S a 1x1 map or a 3x3
+//                        convolution that continues x by zeros, b a bias, act the exact GELU or nothing.
 //
-//   x [B,C,H,W], weight [m1, m2/2+1, 2, O, C], skip S [O,C], bias [O]  ->  y [B,O,H,W]
+//   x [B,C,H,W], weight [m1, m2/2+1, 2, O, C], skip S [O,C] or [O,C,3,3], bias [O]  ->  y [B,O,H,W]
 //
 // spectral_layer_formula composes it from tensor operations. spectral_layer gives the same (float32 on the CPU, any
 // sizes) in four passes, each over all threads: (1) every plane to its kept modes, as two real matrix products per
@@ -31,7 +31,12 @@ struct SpectralPlan {
 
 struct LayerWeights {
   Tensor spectral, skip, bias;
+
+  bool local() const { return skip.dim() == 4; }  ///< S is a convolution
 };
+
+/// S x for x [B,C,H,W], from tensor operations.
+Tensor apply_skip(const Tensor& x, const Tensor& skip);
 
 Tensor spectral_layer_formula(const Tensor& x, const LayerWeights& weights, const SpectralBasis& basis, bool activate);
 Tensor spectral_layer(const Tensor& x, const LayerWeights& weights, const SpectralPlan& plan, bool activate);

@@ -10,13 +10,13 @@ namespace piddm {
 namespace {
 
 struct Size {
-  int64_t batch, channels, height, width, modes1, modes2, layers, hidden_in, hidden_out, channels_in;
+  int64_t batch, channels, height, width, modes1, modes2, layers, hidden_in, hidden_out, channels_in, skip = 1;
 };
 
 std::ostream& operator<<(std::ostream& out, const Size& s) {
   return out << s.batch << " x " << s.height << "x" << s.width << " modes " << s.modes1 << "x" << s.modes2 << " width "
              << s.channels << " layers " << s.layers << " hidden " << s.hidden_in << " " << s.hidden_out << " fields "
-             << s.channels_in;
+             << s.channels_in << " skip " << s.skip;
 }
 
 FnoOptions options_of(const Size& s, SpectralForm form) {
@@ -27,6 +27,7 @@ FnoOptions options_of(const Size& s, SpectralForm form) {
   o.layers = s.layers;
   o.lifting = s.hidden_in;
   o.projection = s.hidden_out;
+  o.skip = s.skip;
   o.spectral = form;
   return o;
 }
@@ -168,7 +169,10 @@ INSTANTIATE_TEST_SUITE_P(
                       Size{1, 32, 16, 255, 12, 64, 2, 32, 32, 2}, Size{1, 32, 257, 18, 64, 12, 2, 32, 32, 2},
                       Size{3, 16, 23, 97, 8, 32, 2, 32, 16, 2}, Size{1, 64, 41, 43, 12, 20, 3, 64, 32, 3},
                       Size{1, 32, 17, 512, 8, 32, 2, 32, 32, 2}, Size{1, 32, 1024, 16, 32, 8, 2, 32, 32, 2},
-                      Size{1, 32, 16, 1024, 8, 32, 2, 32, 32, 2}, Size{1, 64, 18, 1023, 8, 32, 2, 32, 32, 2}),
+                      Size{1, 32, 16, 1024, 8, 32, 2, 32, 32, 2}, Size{1, 64, 18, 1023, 8, 32, 2, 32, 32, 2},
+                      Size{2, 64, 32, 32, 12, 12, 2, 64, 64, 2, 3}, Size{1, 16, 17, 23, 8, 8, 1, 48, 32, 1, 3},
+                      Size{3, 32, 48, 96, 12, 16, 4, 48, 48, 2, 3}, Size{5, 24, 20, 13, 6, 20, 3, 32, 80, 3, 3},
+                      Size{1, 64, 128, 128, 32, 32, 4, 256, 256, 2, 3}, Size{2, 128, 19, 40, 8, 8, 2, 32, 144, 8, 3}),
     [](const auto& c) { return "Case" + std::to_string(c.index); });
 
 TEST(FusedFnoFallback, SizesItDoesNotTakeRunAsTheFormula) {

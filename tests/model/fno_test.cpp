@@ -107,6 +107,47 @@ TEST(FnoForms, AgreeWithDoubleInOutputsAndAllGradients) {
   }
 }
 
+TEST(FnoForms, AgreeWithConvolutionsBesideTheModes) {
+  FnoOptions options;
+  options.modes = {12, 12};
+  options.width = 16;
+  options.lifting = options.projection = 48;
+  options.skip = 3;
+  for (const auto& [height, width] : {std::pair<int64_t, int64_t>{32, 32}, {48, 96}, {17, 23}}) {
+    const auto exact = run_form(options, SpectralForm::gemm, torch::kFloat64, height, width);
+    for (const auto form : {SpectralForm::fused, SpectralForm::gemm, SpectralForm::fft}) {
+      const auto result = run_form(options, form, torch::kFloat32, height, width);
+      const auto name = enum_names(form)[static_cast<size_t>(form)] + " " + std::to_string(height);
+      EXPECT_LT(relative_error(result.y, exact.y), 3e-6) << name;
+      EXPECT_LT(relative_error(result.x_grad, exact.x_grad), 5e-6) << name;
+      for (size_t i = 0; i < exact.gradients.size(); ++i)
+        EXPECT_LT(relative_error(result.gradients[i], exact.gradients[i]), 1e-5) << name << " parameter " << i;
+    }
+  }
+}
+
+TEST(LocalFno, OneTapInTheMiddleIsThePointwiseMap) {
+  FnoOptions options = golden_options();
+  Fno plain(options, 3);
+  options.skip = 3;
+  Fno local(options, 3);
+  const torch::NoGradGuard no_grad;
+  auto from = plain.named_parameters(), to = local.named_parameters();
+  for (auto& entry : to) {
+    const auto& source = from[entry.key()];
+    if (entry.value().dim() == 4) {
+      entry.value().zero_();
+      entry.value().select(3, 1).select(2, 1).copy_(source);
+    } else {
+      entry.value().copy_(source);
+    }
+  }
+  const auto x = torch::randn({2, 2, 12, 9}), t = torch::rand({2});
+  EXPECT_LT(relative_error(local(x, t), plain(x, t)), 2e-6);
+  EXPECT_TRUE(plain.on_any_grid());
+  EXPECT_FALSE(local.on_any_grid());
+}
+
 TEST(FnoForms, FusedIsTheDefaultAndOthersLoad) {
   EXPECT_EQ(FnoOptions{}.spectral, SpectralForm::fused);
   for (const std::string form : {"fused", "gemm", "fft"})
@@ -175,6 +216,8 @@ TEST(FnoOptions, WrongOnesAreRefused) {
       {{{"layers", 0}}, "model.layers: must be at least 1 and at most 1024, got 0"},
       {{{"layers", 1000000000}}, "model.layers: must be at least 1 and at most 1024, got 1000000000"},
       {{{"width", 65536}}, "model: its sizes make a network of more than 2147483648 parameters"},
+      {{{"skip", 2}}, "model.skip: must be 1 or 3, is 2"},
+      {{{"skip", 5}}, "model.skip: must be at least 1 and at most 3, got 5"},
       {{{"time_features", 5}}, "model.time_features: 5 is not an even number"},
       {{{"time_features", 2}}, "model.time_features: must be at least 4 and at most 4096, got 2"},
       {{{"witdh", 8}}, "unknown key of [model] 'witdh'; did you mean 'width'?"},

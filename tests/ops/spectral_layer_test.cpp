@@ -12,6 +12,7 @@ using testing::relative_error;
 struct Sizes {
   int64_t batch, in, out, height, width, modes1, modes2;
   bool activate;
+  bool local = false;
 };
 
 /// Inputs in the order x, spectral, skip, bias.
@@ -23,9 +24,10 @@ struct Problem {
 
 Problem problem(const Sizes& s) {
   torch::manual_seed(11);
+  const auto skip = s.local ? std::vector<int64_t>{s.out, s.in, 3, 3} : std::vector<int64_t>{s.out, s.in};
   return {s,
           {torch::randn({s.batch, s.in, s.height, s.width}), torch::randn({s.modes1, s.modes2 / 2 + 1, 2, s.out, s.in}),
-           torch::randn({s.out, s.in}), torch::randn({s.out})},
+           torch::randn(skip), torch::randn({s.out})},
           torch::randn({s.batch, s.out, s.height, s.width})};
 }
 
@@ -83,17 +85,23 @@ TEST_P(SpectralLayer, WritesAllOfItsOutput) {
 INSTANTIATE_TEST_SUITE_P(
     Sizes, SpectralLayer,
     ::testing::Combine(::testing::ValuesIn(cpu::supported_levels()),
-                       ::testing::Values(Sizes{1, 1, 1, 4, 4, 2, 2, false}, Sizes{3, 16, 16, 32, 32, 12, 12, true},
-                                         Sizes{2, 5, 7, 17, 19, 8, 6, true}, Sizes{1, 3, 2, 5, 4, 8, 8, true},
-                                         Sizes{5, 4, 33, 16, 37, 6, 34, false}, Sizes{17, 9, 6, 8, 7, 12, 12, true},
-                                         Sizes{2, 35, 3, 1, 33, 4, 8, true}, Sizes{2, 3, 4, 34, 1, 34, 2, true},
-                                         Sizes{1, 64, 64, 40, 48, 32, 32, true}, Sizes{3, 11, 13, 9, 64, 4, 30, true},
-                                         Sizes{2, 10, 23, 7, 34, 6, 14, true}, Sizes{1, 6, 6, 16, 160, 12, 12, true},
-                                         Sizes{1, 6, 5, 160, 16, 12, 12, true}, Sizes{2, 8, 8, 96, 31, 32, 12, true},
-                                         Sizes{1, 7, 8, 23, 97, 8, 32, false}, Sizes{1, 4, 4, 41, 43, 12, 20, true},
-                                         Sizes{1, 3, 5, 18, 255, 6, 64, true}, Sizes{1, 5, 3, 257, 18, 64, 6, true},
-                                         Sizes{1, 2, 2, 1024, 17, 16, 8, true}, Sizes{1, 2, 2, 17, 1023, 8, 16, true},
-                                         Sizes{1, 16, 16, 48, 36, 12, 12, true})),
+                       ::testing::Values(
+                           Sizes{1, 1, 1, 4, 4, 2, 2, false}, Sizes{3, 16, 16, 32, 32, 12, 12, true},
+                           Sizes{2, 5, 7, 17, 19, 8, 6, true}, Sizes{1, 3, 2, 5, 4, 8, 8, true},
+                           Sizes{5, 4, 33, 16, 37, 6, 34, false}, Sizes{17, 9, 6, 8, 7, 12, 12, true},
+                           Sizes{2, 35, 3, 1, 33, 4, 8, true}, Sizes{2, 3, 4, 34, 1, 34, 2, true},
+                           Sizes{1, 64, 64, 40, 48, 32, 32, true}, Sizes{3, 11, 13, 9, 64, 4, 30, true},
+                           Sizes{2, 10, 23, 7, 34, 6, 14, true}, Sizes{1, 6, 6, 16, 160, 12, 12, true},
+                           Sizes{1, 6, 5, 160, 16, 12, 12, true}, Sizes{2, 8, 8, 96, 31, 32, 12, true},
+                           Sizes{1, 7, 8, 23, 97, 8, 32, false}, Sizes{1, 4, 4, 41, 43, 12, 20, true},
+                           Sizes{1, 3, 5, 18, 255, 6, 64, true}, Sizes{1, 5, 3, 257, 18, 64, 6, true},
+                           Sizes{1, 2, 2, 1024, 17, 16, 8, true}, Sizes{1, 2, 2, 17, 1023, 8, 16, true},
+                           Sizes{1, 16, 16, 48, 36, 12, 12, true}, Sizes{3, 16, 16, 32, 32, 12, 12, true, true},
+                           Sizes{2, 5, 7, 17, 19, 8, 6, true, true}, Sizes{2, 8, 8, 48, 96, 12, 12, true, true},
+                           Sizes{1, 3, 4, 1, 33, 4, 8, true, true}, Sizes{2, 3, 4, 34, 1, 34, 2, false, true},
+                           Sizes{1, 64, 64, 40, 48, 32, 32, true, true}, Sizes{3, 11, 13, 9, 64, 4, 30, true, true},
+                           Sizes{2, 10, 23, 7, 34, 6, 14, true, true}, Sizes{1, 5, 3, 130, 18, 64, 6, true, true},
+                           Sizes{1, 2, 3, 17, 255, 8, 16, true, true})),
     [](const auto& test) { return testing::level_name(std::get<0>(test.param)) + std::to_string(test.index); });
 
 const Sizes kSome{4, 6, 5, 18, 21, 8, 8, true};

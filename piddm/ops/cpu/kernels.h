@@ -66,19 +66,24 @@ struct Synthesis {
   float* v;
 };
 
-/// The rest of the way, joined with the pointwise map: z = grid values of v + w x + bias, y = gelu(z) or z.
+/// Points within a square around one, itself included.
+constexpr int64_t neighbours(int64_t reach) { return (2 * reach + 1) * (2 * reach + 1); }
+
+/// The rest of the way, joined with the local map: z = grid values of v + w x + bias, y = gelu(z) or z. The
+/// inputs of w at a point are the neighbours within `reach`, channel by channel and row by row; zero beyond the grid.
 struct Finish {
   ModeGrid grid;
-  int64_t in = 0, out = 0;
+  int64_t in = 0, out = 0, reach = 0;
   const float* v = nullptr;
-  const float* x = nullptr;  ///< [B,in,H W]
-  const float* weight = nullptr;
-  int64_t weight_row = 0, weight_column = 0;  ///< strides of w [out,in]
-  const float* bias = nullptr;                ///< [out] or null
+  const float* x = nullptr;       ///< [B,in,H W]
+  const float* weight = nullptr;  ///< w [out,inputs()]
+  const float* bias = nullptr;    ///< [out] or null
   bool activate = false;
   float *slope = nullptr, *y = nullptr;  ///< [B,out,H W]; slope: gelu'(z), null where it is not wanted
   const float* partner = nullptr;  ///< backward: [B,out,H W], the layer's input; null: the gradient of w is not wanted
-  float* dskip = nullptr;          ///< [in,out], += x partner^T over the points of the units
+  float* dskip = nullptr;          ///< [inputs(),out], += x partner^T over the points of the units
+
+  int64_t inputs() const { return in * neighbours(reach); }
 };
 
 struct Kernels {
@@ -92,7 +97,7 @@ struct Kernels {
   void (*mlp_forward)(const Mlp&, float* y, int64_t begin, int64_t end, float* scratch);
   void (*mlp_backward)(const Mlp&, const MlpGradient&, int64_t begin, int64_t end, float* scratch);
 
-  int64_t (*spectral_scratch)(const ModeGrid&, int64_t batch, int64_t in, int64_t out);
+  int64_t (*spectral_scratch)(const ModeGrid&, int64_t batch, int64_t in, int64_t out, int64_t reach);
   void (*analyse)(const Analysis&, int64_t begin, int64_t end, float* scratch);
   void (*mix)(const Mixing&, int64_t begin, int64_t end, float* scratch);
   void (*mix_backward)(const Mixing&, int64_t begin, int64_t end, float* scratch);

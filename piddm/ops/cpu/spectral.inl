@@ -17,7 +17,7 @@ inline int64_t planes_together(const ModeGrid& g) {
   return larger(1, smaller(kMost, kFloats / (2 * g.radius * padded(g.width))));
 }
 
-int64_t spectral_scratch(const ModeGrid& g, int64_t batch, int64_t in, int64_t out) {
+int64_t spectral_scratch(const ModeGrid& g, int64_t batch, int64_t in, int64_t out, int64_t reach) {
   const int64_t columns = width_of_modes(g), wide = larger(in, out), pairs = padded(2 * batch);
   const int64_t together = planes_together(g), modes = 2 * together * (modes_stride(g) + g.radius * columns);
   const int64_t analysis =
@@ -25,7 +25,8 @@ int64_t spectral_scratch(const ModeGrid& g, int64_t batch, int64_t in, int64_t o
   const int64_t synthesis = modes + 2 * g.kept2 * padded(g.width);
   const int64_t mixing =
       kModeBlock * ((2 * in + out) * pairs + 3 * kLanes) + 2 * wide * pairs + 2 * batch * (2 * out + padded(in));
-  const int64_t finish = 2 * kFoldedRows * (out * kPanel + kLanes) + in * kPanel + (kPanel + in) * padded(out);
+  const int64_t inputs = in * neighbours(reach);
+  const int64_t finish = 2 * kFoldedRows * (out * kPanel + kLanes) + inputs * kPanel + (kPanel + inputs) * padded(out);
   return larger(larger(analysis, synthesis), larger(mixing, finish));
 }
 
@@ -258,7 +259,7 @@ template <Ending kEnding>
 [[gnu::noinline]] void finish_row(const Finish& f, const float* x, const float* tile, int64_t at, int64_t width) {
   const int64_t size = f.grid.height * f.grid.width;
   float *y = f.y + at, *slopes = f.slope + at;
-  multiply_to(f.out, f.in, {f.weight, f.weight_row, f.weight_column}, {x, kPanel}, vectors(width),
+  multiply_to(f.out, f.inputs(), {f.weight, f.inputs(), 1}, {x, kPanel}, vectors(width),
               [=](int64_t c, int64_t v, Vec sum) {
                 const int64_t to = c * size + v * kLanes, count = width - v * kLanes;
                 Vec z = sum + load(tile + c * kPanel + v * kLanes);
@@ -278,7 +279,27 @@ inline void skip_gradient(const Finish& f, int64_t sample, int64_t at, int64_t w
   const int64_t size = f.grid.height * f.grid.width, row = padded(f.out);
   turn({f.partner + sample * f.out * size + at, size}, f.out, width, {turned, row});
   for (int64_t first = 0; first < f.out; first += kPanel)
-    multiply(f.in, width, {input, kPanel, 1}, {turned + first, row}, {sum + first, row}, vectors(f.out - first), true);
+    multiply(f.inputs(), width, {input, kPanel, 1}, {turned + first, row}, {sum + first, row}, vectors(f.out - first),
+             true);
+}
+
+/// `width` points from `column` on of one row, zero beyond the grid.
+inline void pack_reaching(const ModeGrid& g, const float* plane, int64_t row, int64_t column, int64_t width, float* to) {
+  const int64_t end = smaller(column + width, g.width);
+  if (row < 0 || row >= g.height) return fill(to, kPanel, 0);
+  if (column >= 0 && end - column == width) return pack_row(plane + row * g.width + column, width, to);
+  fill(to, kPanel, 0);
+  for (int64_t i = larger(column, 0); i < end; ++i) to[i - column] = plane[row * g.width + i];
+}
+
+/// What w is applied to at `width` points at offset `at` of each plane: [inputs()][kPanel].
+inline void gather(const Finish& f, const float* x, int64_t at, int64_t width, float* input) {
+  const auto& g = f.grid;
+  const int64_t size = g.height * g.width, row = at / g.width, column = at % g.width;
+  for (int64_t c = 0; c < f.in; ++c)
+    for (int64_t i = -f.reach; i <= f.reach; ++i)
+      for (int64_t j = -f.reach; j <= f.reach; ++j, input += kPanel)
+        pack_reaching(g, x + c * size, row + i, column + j, width, input);
 }
 
 void finish(const Finish& f, int64_t begin, int64_t end, float* memory) {
@@ -288,9 +309,9 @@ void finish(const Finish& f, int64_t begin, int64_t end, float* memory) {
   const auto row = !f.activate          ? finish_row<Ending::none>
                    : f.slope == nullptr ? finish_row<Ending::gelu>
                                         : finish_row<Ending::gelu_and_slope>;
-  float *tile = memory, *input = tile + 2 * kFoldedRows * tile_stride(f.out), *turned = input + f.in * kPanel,
+  float *tile = memory, *input = tile + 2 * kFoldedRows * tile_stride(f.out), *turned = input + f.inputs() * kPanel,
         *sum = turned + kPanel * padded(f.out);
-  fill(turned, (kPanel + f.in) * padded(f.out), 0);
+  fill(turned, (kPanel + f.inputs()) * padded(f.out), 0);
   for (int64_t unit = begin; unit < end; ++unit) {
     const int64_t first = unit % blocks * kFoldedRows, column = unit / blocks % across * kPanel,
                   sample = unit / (blocks * across);
@@ -298,13 +319,12 @@ void finish(const Finish& f, int64_t begin, int64_t end, float* memory) {
     const auto rows = tile_rows(g, first, count, column);
     unfold(f, f.v + (unit / blocks) * f.out * 2 * g.radius * kPanel, first, count, sample, rows, tile);
     for (int64_t r = 0; r < rows.count; ++r) {
-      for (int64_t c = 0; c < f.in; ++c)
-        pack_row(f.x + (sample * f.in + c) * size + rows.at[r], width, input + c * kPanel);
+      gather(f, f.x + sample * f.in * size, rows.at[r], width, input);
       row(f, input, tile + rows.slot[r] * tile_stride(f.out), sample * f.out * size + rows.at[r], width);
       if (f.partner != nullptr) skip_gradient(f, sample, rows.at[r], width, input, turned, sum);
     }
   }
   if (f.partner == nullptr) return;
-  for (int64_t i = 0; i < f.in; ++i)
+  for (int64_t i = 0; i < f.inputs(); ++i)
     for (int64_t c = 0; c < f.out; ++c) f.dskip[i * f.out + c] += sum[i * padded(f.out) + c];
 }
