@@ -18,6 +18,8 @@
 
 namespace piddm {
 
+constexpr int64_t kMostCorrections = 100;
+
 /// What turns the raw clean estimate of a student into its output; all off is the paper's plain student. Without heads
 /// white noise leaks through the pointwise path of the FNO straight into u, where the residual amplifies it.
 struct HeadOptions {
@@ -29,7 +31,10 @@ struct HeadOptions {
   double smooth_modes = 3;
   bool bounded = false;  ///< two-valued coefficient: a <- mid + half tanh(gain (a - mid)/half)
   double bounded_gain = 2;
-  bool constant = false;     ///< scalar channels replaced by their spatial mean
+  bool constant = false;  ///< scalar channels replaced by their spatial mean
+  /// u moved towards the solution for the student's own coefficients by this many iterations of the PDE's fast solver
+  /// (Pde::correct); 0: off.
+  int64_t corrector = 0;
   bool constrained = false;  ///< the PDE's hard constraint imposed on the output
 
   template <class V>
@@ -41,6 +46,8 @@ struct HeadOptions {
     f("bounded", bounded, "bounded head for two-valued coefficients");
     f("bounded_gain", bounded_gain, more_than(0), "slope of the bounded head at the midpoint");
     f("constant", constant, "scalar channels are constant in space");
+    f("corrector", corrector, between(0, kMostCorrections),
+      "iterations of preconditioned conjugate gradients on the sample's own coefficients; 0: off");
     f("constrained", constrained, "the output satisfies the PDE's hard constraint (walls, initial slices, means)");
   }
 };

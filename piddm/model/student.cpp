@@ -32,6 +32,8 @@ Student::Student(const Model& model, const HeadOptions& heads)
     basis_ = std::make_unique<SpectralBasis>(modes[0], modes[1], h, w, options);
   }
   require<UsageError>(heads_.band_modes == 0 || heads_.band_limited, "heads.band_modes: needs heads.band_limited");
+  require<UsageError>(heads_.corrector == 0 || pde_->has_corrector(),
+                      "heads.corrector: {} has no solver fast enough to correct with", pde_->name());
   if (heads_.smooth) {
     const auto filter = [&](const GridSize& points, Walls walls) {
       return smoothing_filter(laplace_eigenvalues(points, walls), heads_.smooth_modes).to(options);
@@ -61,10 +63,12 @@ Tensor Student::operator()(const Tensor& e) const {
   const auto latent = heads_.band_limited ? band_limit(on_own_grid, *basis_) : on_own_grid;
   const auto t = torch::ones({1}, latent.options().requires_grad(false));
   const auto z = process_->clean(latent, (*network_)(latent, t), t);
-  if (!heads_.smooth && !heads_.bounded && !heads_.constant && !heads_.constrained) return z;
+  const bool corrected = heads_.corrector > 0;
+  if (!heads_.smooth && !heads_.bounded && !heads_.constant && !heads_.constrained && !corrected) return z;
   auto fields = normalizer_.to_physical(z).unbind(1);
   for (size_t c = 0; c < fields.size(); ++c) fields[c] = shaped(fields[c], pde_->channels()[c]);
-  const auto x = torch::stack(fields, 1);
+  auto x = torch::stack(fields, 1);
+  if (corrected) x = pde_->correct(x, heads_.corrector);
   return normalizer_.to_network(heads_.constrained ? pde_->constrain(x) : x);
 }
 

@@ -6,6 +6,7 @@
 //   u  = S (1 + lambda/lambda_c)^-1 S u                   (smooth) where u vanishes on the wall or outer ring
 //   a  = mid + half tanh(gain (a - mid)/half)             (bounded)
 //   s  = spatial mean of s                                (constant) scalar channels
+//   u  = k iterations of A(a) u = f from u                (corrector) conjugate gradients, the PDE's fast solver inside
 //   x  = C(x), the PDE's hard constraint                  (constrained)
 //
 // Input and output in network units, [B,C,H,W]; differentiable from latent to output.

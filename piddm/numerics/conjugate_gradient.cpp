@@ -14,6 +14,12 @@ Tensor length(const Tensor& x) { return inner_product(x, x).sqrt(); }
 bool any_true(const Tensor& mask) { return mask.any().item<bool>(); }
 Tensor per_sample(const Tensor& x) { return x.reshape({x.size(0)}); }
 
+/// x/y, and 0 with gradients 0 where y = 0.
+Tensor ratio(const Tensor& x, const Tensor& y) {
+  const Tensor sound = y != 0;
+  return torch::where(sound, x, torch::zeros_like(x)) / torch::where(sound, y, torch::ones_like(y));
+}
+
 struct Problem {
   const LinearMap& a;
   const LinearMap& preconditioner;
@@ -88,6 +94,22 @@ CgResult conjugate_gradient(const LinearMap& a, const LinearMap& preconditioner,
   const CgResult result{x, per_sample(iterations), per_sample(error).to(torch::kFloat64)};
   require_converged(result, options);
   return result;
+}
+
+Tensor conjugate_gradient_steps(const LinearMap& a, const LinearMap& preconditioner, const Tensor& b,
+                                const Tensor& start, int64_t iterations) {
+  if (iterations == 0) return start;
+  Tensor x = start, r = b - a(start), z = preconditioner(r), p = z, rz = inner_product(r, z);
+  for (int64_t i = 1;; ++i) {
+    const Tensor ap = a(p), alpha = ratio(rz, inner_product(p, ap));
+    x = torch::addcmul(x, alpha, p);
+    if (i == iterations) return x;
+    r = torch::addcmul(r, alpha, ap, -1);
+    z = preconditioner(r);
+    const Tensor rz_next = inner_product(r, z);
+    p = torch::addcmul(z, ratio(rz_next, rz), p);
+    rz = rz_next;
+  }
 }
 
 }  // namespace piddm

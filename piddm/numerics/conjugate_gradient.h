@@ -32,6 +32,12 @@ struct CgResult {
 CgResult conjugate_gradient(const LinearMap& a, const LinearMap& preconditioner, const Tensor& b,
                             const Tensor& start = {}, const CgOptions& options = {});
 
+/// `iterations` >= 0 steps of the same from `start`, with nothing else: no tolerance, no word to the host, every sample
+/// as many as the others. Differentiable in b, start and what the maps depend on. A sample that has nothing left stays
+/// where it is. Only the preconditioner's direction matters: a constant factor, of either sign, drops out.
+Tensor conjugate_gradient_steps(const LinearMap& a, const LinearMap& preconditioner, const Tensor& b,
+                                const Tensor& start, int64_t iterations);
+
 /// A NumericsError that counts the samples which ended above both the tolerance and what is acceptable.
 void require_converged(const CgResult& result, const CgOptions& options);
 

@@ -20,4 +20,11 @@ namespace piddm {
 CgResult solve_diffusion(const Tensor& a, const Tensor& f, const Tensor& start = {}, const CgOptions& options = {},
                          const Lengths& lengths = {1, 1});
 
+/// u after `iterations` >= 0 of the same, a differentiable map (conjugate_gradient_steps; diffusion_corrector.cpp); a >
+/// 0, f and u are [B,1,H,W] float32 or float64 on the CPU. Nothing but them is kept for the gradient, which runs the
+/// iterations again and then backwards through them, at about twice their cost. First derivatives with respect to all
+/// three; a UsageError where more are asked for. The same bits for any batch split and number of threads.
+Tensor correct_diffusion(const Tensor& a, const Tensor& f, const Tensor& u, int64_t iterations,
+                         const Lengths& lengths = {1, 1});
+
 }  // namespace piddm

@@ -40,6 +40,12 @@ CgResult DarcyOperator::solve(const Tensor& f, const Tensor& start, const CgOpti
                             [&poisson](const Tensor& r) { return poisson.solve(r); }, f, start, options);
 }
 
+Tensor DarcyOperator::correct(const Tensor& f, const Tensor& u, int64_t iterations) const {
+  const FastPoisson poisson({{f.size(-2), f.size(-1)}, lengths_}, f.scalar_type(), f.device());
+  return conjugate_gradient_steps([this](const Tensor& v) { return apply(v); },
+                                  [&poisson](const Tensor& r) { return poisson.solve(r); }, f, u, iterations);
+}
+
 CgResult solve_darcy(const Tensor& a, const Tensor& start, const CgOptions& options, const Lengths& lengths) {
   const Tensor f = torch::ones_like(a);
   return a.is_cpu() ? solve_diffusion(a, f, start, options, lengths)
@@ -97,6 +103,16 @@ std::vector<Equation> Darcy::equations() const {
 Tensor Darcy::precondition(const Residual& residual) const {
   const Tensor& r = residual.fields.front().interior;
   return FastPoisson({grid(), lengths_}, r.scalar_type(), r.device()).solve(r, 6.0);
+}
+
+Tensor Darcy::correct(const Tensor& x, int64_t iterations) const {
+  check_residual_input(x);
+  const Tensor u = x.narrow(1, 0, 1), a = x.narrow(1, 1, 1), f = torch::ones_like(a.detach());
+  const Tensor sound = a.clamp_min(kCoefficientFloor);
+  return torch::cat({x.is_cpu() ? correct_diffusion(sound, f, u, iterations, lengths_)
+                                : DarcyOperator(sound, lengths_).correct(f, u, iterations),
+                     a},
+                    1);
 }
 
 Tensor Darcy::constrain(const Tensor& x) const {

@@ -31,6 +31,9 @@ class DarcyOperator {
   /// tensor operations: any device, float32 and float64.
   CgResult solve(const Tensor& f, const Tensor& start = {}, const CgOptions& options = {}) const;
 
+  /// As many iterations of the same from u; differentiable in u, f and a.
+  Tensor correct(const Tensor& f, const Tensor& u, int64_t iterations) const;
+
  private:
   Lengths lengths_;
   Tensor weights_x_, weights_y_;  // -w/h^2 of the faces, [B,1,H+1,W] and [B,1,H,W+1]
@@ -66,6 +69,11 @@ class Darcy : public Pde {
   /// -6 Laplace v = r solved by sine transforms; 6 = sqrt(3 * 12).
   Tensor precondition(const Residual& r) const override;
   bool has_preconditioner() const override { return true; }
+
+  /// On the CPU by correct_diffusion (numerics/diffusion_cg.h), elsewhere by DarcyOperator::correct. Entries of a below
+  /// kCoefficientFloor count as that; a itself stays as it is.
+  Tensor correct(const Tensor& x, int64_t iterations) const override;
+  bool has_corrector() const override { return true; }
 
   /// u of the outermost cells set to what u = 0 on the wall asks for if u is linear there: a third of the next cell's
   /// (a ninth of the diagonal neighbour's in the corners). a stays as it is.

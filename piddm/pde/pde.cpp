@@ -127,6 +127,8 @@ Tensor Pde::precondition(const Residual&) const {
   throw UsageError("[{}] has no fast solver to precondition with; set precondition = false", name());
 }
 
+Tensor Pde::correct(const Tensor&, int64_t) const { throw UsageError("[{}] has no corrector", name()); }
+
 Admissible Pde::admissible(const Tensor& coefficients) const {
   const Tensor given = checked_coefficients(coefficients);
   const int64_t first = num_solution_channels();

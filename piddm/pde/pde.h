@@ -150,6 +150,12 @@ class Pde {
   virtual Tensor precondition(const Residual& r) const;
   virtual bool has_preconditioner() const { return false; }
 
+  /// x = [B,C,H,W] with its solution moved towards that of its own coefficients by `iterations` >= 1 of conjugate
+  /// gradients, or by a direct solver, which needs one: a decode that stops early. In the dtype of x, differentiable, a
+  /// fixed number of operations without a word to the host. A UsageError where a PDE has no solver that is fast enough.
+  virtual Tensor correct(const Tensor& x, int64_t iterations) const;
+  virtual bool has_corrector() const { return false; }
+
   /// Coefficients [B,C_a,H,W] as the solver takes them. Default: scalar channels replaced by their spatial mean, then
   /// everything clamped to the channel's valid range.
   virtual Admissible admissible(const Tensor& coefficients) const;

@@ -43,6 +43,10 @@ class Poisson : public Pde {
   Tensor precondition(const Residual& r) const override;
   bool has_preconditioner() const override { return true; }
 
+  /// The direct solver: the solution itself, whatever u was.
+  Tensor correct(const Tensor& x, int64_t iterations) const override;
+  bool has_corrector() const override { return true; }
+
  protected:
   /// The ring of the field [...,H,W] set to zero.
   Tensor without_ring(const Tensor& field) const;

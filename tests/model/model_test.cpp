@@ -72,6 +72,7 @@ TEST(ModelFile, StudentKeepsItsHeads) {
   heads.smooth = heads.bounded = true;
   heads.smooth_modes = 7.25;
   heads.bounded_gain = 1.0 / 3;
+  heads.corrector = 3;
   const auto model = tiny_student(heads);
   save_model(folder / "m", model);
   const auto loaded = load_model(folder / "m");

@@ -1,5 +1,6 @@
 #include "piddm/model/student.h"
 
+#include "piddm/model/grid_transfer.h"
 #include "tests/model/gradient.h"
 #include "tests/tiny.h"
 
@@ -156,6 +157,84 @@ TEST_F(StudentTest, ConstrainedHeadImposesThePdesConstraint) {
   EXPECT_LT(gradient_error([&](const Tensor& v) { return Student(model, h)(v).pow(3).sum(); }, e), 1e-6);
 }
 
+HeadOptions correcting(int64_t iterations, const HeadOptions& other) {
+  HeadOptions h = other;
+  h.corrector = iterations;
+  return h;
+}
+
+/// RMS of the equation's residual, mean over the samples.
+double residual_of(const Pde& pde, const Tensor& x) {
+  return pde.residual(x).fields.front().interior.square().mean({1, 2, 3}).sqrt().mean().item<double>();
+}
+
+TEST_F(StudentTest, CorrectorSolvesForTheStudentsOwnCoefficient) {
+  const auto raw = physical(all_heads(), e), corrected = physical(correcting(5, all_heads()), e);
+  EXPECT_LT(relative_error(corrected, model.pde->correct(raw, 5)), kRounding);
+  EXPECT_LT(relative_error(corrected.select(1, 1), raw.select(1, 1)), kRounding);
+  double before = residual_of(*model.pde, raw);
+  for (const int64_t k : {2, 5, 10}) {
+    const double after = residual_of(*model.pde, physical(correcting(k, all_heads()), e));
+    EXPECT_LT(after, before / 4) << k;
+    before = after;
+  }
+  EXPECT_LT(relative_error(physical(correcting(45, all_heads()), e), model.pde->decode(raw).x), 1e-10);
+}
+
+TEST_F(StudentTest, CorrectorGoesBeforeTheConstraint) {
+  auto h = correcting(3, all_heads());
+  h.constrained = true;
+  EXPECT_LT(relative_error(physical(h, e), model.pde->constrain(physical(correcting(3, all_heads()), e))), kRounding);
+}
+
+TEST_F(StudentTest, CorrectedSolutionsVanishOnTheWall) {
+  std::vector<double> on_wall;  // as for the smooth head
+  for (const int64_t n : {16, 64}) {
+    model.pde = make_pde({"darcy", n});
+    const auto latent = model.latents(3, Stream::latents, 0, 8).to(torch::kFloat64);
+    const auto u = physical(correcting(5, all_heads()), latent).select(1, 0);
+    const auto wall = 1.5 * u.select(1, 0) - 0.5 * u.select(1, 1);
+    on_wall.push_back((wall.square().mean() / u.square().mean()).sqrt().item<double>());
+  }
+  EXPECT_LT(on_wall[0], 0.1);
+  EXPECT_LT(on_wall[1], on_wall[0] / 2);
+}
+
+TEST_F(StudentTest, CorrectorOfADirectSolverIsExactAfterOneIteration) {
+  for (const char* pde : {"poisson", "helmholtz"}) {
+    model.pde = make_pde({pde, kGrid});
+    const auto x = physical(correcting(1, heads(true, true, false)), e);
+    EXPECT_LT(relative_error(x, model.pde->decode(x).x), 1e-11) << pde;
+  }
+}
+
+TEST_F(StudentTest, CorrectorIsRefusedWhereThePdeHasNone) {
+  model.pde = make_pde({"burgers", kGrid});
+  EXPECT_ERROR(Student(model, correcting(2, plain)), ExitCode::usage, "heads.corrector: burgers has no solver");
+}
+
+TEST_F(StudentTest, CorrectorWorksOnRectanglesAndOnOtherGrids) {
+  model.pde = make_pde({"darcy", GridSize(24, 48), {{"length_y", 2.0}}});
+  const auto latent = model.latents(3, Stream::latents, 0, 2).to(torch::kFloat64);
+  EXPECT_LT(residual_of(*model.pde, physical(correcting(5, all_heads()), latent)),
+            residual_of(*model.pde, physical(all_heads(), latent)) / 20);
+  model = tiny_student(correcting(5, all_heads()));
+  const auto fine = on_grid(model, GridSize(48, 96));
+  const torch::NoGradGuard no_grad;
+  const auto noise = fine.latents(3, Stream::latents, 0, 2);
+  const auto out = fine.normalizer.to_physical(Student(fine)(noise));
+  EXPECT_EQ(out.sizes(), torch::IntArrayRef({2, 2, 48, 96}));
+  const auto raw = fine.normalizer.to_physical(Student(fine, all_heads())(noise));
+  EXPECT_LT(residual_of(*fine.pde, out), residual_of(*fine.pde, raw) / 10);
+}
+
+TEST_F(StudentTest, CorrectorPassesGradientsOfLatentAndParameters) {
+  const Student student(model, correcting(3, all_heads()));
+  EXPECT_LT(gradient_error([&](const Tensor& v) { return student(v).pow(3).sum(); }, e), 1e-6);
+  for (const auto& entry : model.network->named_parameters())
+    EXPECT_LT(parameter_gradient_error([&] { return student(e).pow(3).sum(); }, entry.value()), 1e-6) << entry.key();
+}
+
 TEST_F(StudentTest, BandLimitedIgnoresModesOutsideTheBlock) {
   // The network has 4x4 modes: k1 in -2..1, k2 in 0..2.
   for (const auto& [k1, k2] :
@@ -222,6 +301,9 @@ TEST_F(StudentTest, WrongHeadOptionsAreRefused) {
   h = all_heads();
   h.bounded_gain = -1;
   EXPECT_ERROR(Student(model, h), ExitCode::usage, "heads.bounded_gain: must be more than 0, got -1");
+  h = all_heads();
+  h.corrector = -1;
+  EXPECT_ERROR(Student(model, h), ExitCode::usage, "heads.corrector: must be at least 0 and at most 100, got -1");
 }
 
 }  // namespace

@@ -91,6 +91,37 @@ TEST(ConjugateGradient, StopsAtRoundOffWhenTheToleranceIsOutOfReach) {
   EXPECT_LT(result.iterations.max().item<int64_t>(), 2000);
 }
 
+TEST(ConjugateGradient, AFixedNumberOfStepsEndsAtTheSolution) {
+  const Tensor a = spd_matrices({10, 30}), x = random_fields(2), b = dense(a)(x), start = random_fields(2);
+  EXPECT_TRUE(conjugate_gradient_steps(dense(a), identity, b, start, 0).equal(start));
+  Tensor error = start - x;
+  const auto energy = [&](const Tensor& e) { return (e * dense(a)(e)).sum({1, 2, 3}); };
+  for (int64_t k = 1; k <= 10; ++k) {
+    const Tensor next = conjugate_gradient_steps(dense(a), identity, b, start, k) - x;
+    EXPECT_TRUE((energy(next) < 0.9 * energy(error)).all().item<bool>()) << k;
+    error = next;
+  }
+  EXPECT_LT(relative_error(conjugate_gradient_steps(dense(a), identity, b, start, kSize + 4), x), 1e-10);
+}
+
+TEST(ConjugateGradient, AFactorOfThePreconditionerDropsOutOfTheSteps) {
+  const Tensor a = spd_matrices({10, 30}), b = random_fields(2), start = random_fields(2);
+  const auto minus = [](const Tensor& r) { return -0.1 * r; };
+  EXPECT_LT(relative_error(conjugate_gradient_steps(dense(a), minus, b, start, 4),
+                           conjugate_gradient_steps(dense(a), identity, b, start, 4)),
+            1e-12);
+}
+
+TEST(ConjugateGradient, StepsAreDifferentiableAndStayAtASolution) {
+  const Tensor a = spd_matrices({10, 30}), b = random_fields(2), start = random_fields(2);
+  const auto loss = [&](const Tensor& v) { return conjugate_gradient_steps(dense(a), identity, b, v, 3).pow(3).sum(); };
+  EXPECT_LT(testing::gradient_error(loss, start), 1e-6);
+  const Tensor zero = torch::zeros_like(b), at = zero.clone().requires_grad_();
+  const Tensor y = conjugate_gradient_steps(dense(a), identity, zero, at, 3);
+  EXPECT_EQ(y.abs().max().item<double>(), 0);
+  EXPECT_TRUE(all_finite(torch::autograd::grad({y.sum()}, {at})[0]));
+}
+
 TEST(ConjugateGradient, FailuresAreErrors) {
   const Tensor a = spd_matrices({1e4, 1}), b = random_fields(2);
   EXPECT_ERROR(conjugate_gradient(dense(a), identity, b, {}, {.max_iterations = 5}), ExitCode::numerics,
