@@ -10,7 +10,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct DistillArguments {
-  std::string teacher, preset, objective, physics, out, pairs;
+  std::string teacher, preset, objective, physics, out, pairs, data;
   std::vector<std::string> settings;
   bool resume = false, seeded = false;
 };
@@ -30,6 +30,7 @@ Experiment experiment_of(const Context& context, const DistillArguments& o, cons
       FormerKeys::accept);
   if (!o.preset.empty()) experiment.distill = of_preset(o.preset, teacher);
   experiment.pde = teacher.pde->options();
+  if (!o.data.empty()) experiment.data.path = o.data;
   if (o.seeded) experiment.seed = context.seed;
   if (!o.objective.empty() && o.objective != experiment.distill.objective) experiment.distill.choose(o.objective);
   experiment = with_settings(experiment, o.settings);
@@ -74,6 +75,8 @@ void add_distill(CLI::App& app, Context& context) {
   command->add_option("--out", o->out, "run folder")->required();
   command->add_option("--pairs", o->pairs,
                       "folder for the teacher's noise-data pairs, may be shared; default: OUT/pairs");
+  command->add_option("--data", o->data,
+                      "true samples for distill.loss.adversary; default: what the teacher was trained on");
   command->add_option("--set", o->settings, "key=value, e.g. distill.loss.lambda=1 (repeatable)")
       ->allow_extra_args(false);
   command->add_flag("--resume", o->resume, "continue the run in --out, or start it if there is none");

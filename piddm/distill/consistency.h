@@ -39,7 +39,7 @@ class Consistency : public StudentObjective {
               const StudentLossOptions& loss, const ConsistencyOptions& options, int64_t batch, uint64_t seed);
 
   Loss loss(int64_t step) override;
-  std::optional<double> validate() override { return judge(pool_.held_out()); }
+  std::optional<double> validate() override { return judge(pool_); }
 
   bool keeps_state() const override { return true; }
   void advance(int64_t step) override;

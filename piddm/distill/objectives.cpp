@@ -1,9 +1,11 @@
 #include "piddm/distill/objectives.h"
 
+#include <cmath>
 #include <set>
 
 #include "piddm/distill/regression.h"
 #include "piddm/model/network_registry.h"
+#include "piddm/model/parameters.h"
 
 namespace piddm {
 
@@ -11,16 +13,16 @@ namespace {
 
 const DmdOptions& dmd_options(const DistillOptions& o) { return std::get<DmdOptions>(o.own); }
 
-std::unique_ptr<Objective> make_regression(const DistillSetup& s) {
+std::unique_ptr<StudentObjective> make_regression(const DistillSetup& s) {
   return std::make_unique<Regression>(s.student, s.model, s.pairs, s.options.loss, s.options.train.batch, s.seed);
 }
 
-std::unique_ptr<Objective> make_dmd(const DistillSetup& s) {
+std::unique_ptr<StudentObjective> make_dmd(const DistillSetup& s) {
   return std::make_unique<Dmd>(s.student, s.model, s.teacher, clone_model(s.teacher).network, s.pairs, s.options.loss,
                                dmd_options(s.options), s.options.train.batch, s.seed);
 }
 
-std::unique_ptr<Objective> make_consistency(const DistillSetup& s) {
+std::unique_ptr<StudentObjective> make_consistency(const DistillSetup& s) {
   return std::make_unique<Consistency>(s.student, s.model, s.teacher, clone_model(s.model).network, s.pairs,
                                        s.options.loss, std::get<ConsistencyOptions>(s.options.own),
                                        s.options.train.batch, s.seed);
@@ -138,6 +140,17 @@ const ObjectiveCard& objective_card(const std::string& name) {
   throw UsageError("{}", unknown_name_message("objective", name, names));
 }
 
+std::unique_ptr<Objective> make_objective(const DistillSetup& s) {
+  auto objective = objective_card(s.options.objective).make(s);
+  const auto& adversary = s.options.loss.adversary;
+  if (adversary.weight == 0) return objective;
+  require<UsageError>(s.data.defined() && s.data.size(0) > 0,
+                      "distill.loss.adversary: needs true data to compare with");
+  const auto first = std::llround(adversary.from * static_cast<double>(s.options.train.steps));
+  objective->oppose(std::make_unique<Adversary>(s.data, adversary, first, s.seed));
+  return objective;
+}
+
 std::string describe_objectives(const std::string& prefix) {
   std::string text;
   std::set<std::string> told;
@@ -188,6 +201,7 @@ void check_distillation(const DistillOptions& options, const Pde& pde) {
   check_bounds(options, "distill");
   check_training(options.train, "distill.train");
   check_loss(options.loss, pde);
+  const TrialNetworks trial;  // without drawing its weights
   if (!options.model.empty()) own_network(options, 1, 0);
   if (card.check) card.check(options);
 }

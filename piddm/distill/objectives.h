@@ -59,6 +59,7 @@ struct DistillSetup {
   PairSource& pairs;     ///< of this teacher
   const DistillOptions& options;
   uint64_t seed;
+  Tensor data = {};  ///< true samples in network units on the student's device, where there is an adversary
 };
 
 /// Network evaluations per sample of a batch, without and with a gradient.
@@ -73,7 +74,7 @@ struct ObjectiveCard {
   int64_t rounds = 0;          ///< of reflow before it
   bool keeps_process = false;  ///< a student with a network of its own lives on the times of the teacher's process
 
-  std::unique_ptr<Objective> (*make)(const DistillSetup&) = nullptr;
+  std::unique_ptr<StudentObjective> (*make)(const DistillSetup&) = nullptr;
   StepCost (*step_cost)(const DistillOptions&) = nullptr;        ///< of a training step on average
   int64_t (*steps_with_pairs)(const DistillOptions&) = nullptr;  ///< training steps that need the teacher's pairs
 
@@ -85,6 +86,9 @@ const std::vector<ObjectiveCard>& objective_cards();
 
 /// A UsageError with the nearest name where there is none of this name.
 const ObjectiveCard& objective_card(const std::string& name);
+
+/// The objective of these options, with its adversary if they ask for one.
+std::unique_ptr<Objective> make_objective(const DistillSetup& setup);
 
 /// The sections of all objectives, one "PREFIX.SECTION.key = default    # meaning" line per key, for `--keys`.
 std::string describe_objectives(const std::string& prefix);

@@ -16,7 +16,7 @@ class Regression : public StudentObjective {
              int64_t batch, uint64_t seed);
 
   Loss loss(int64_t step) override;
-  std::optional<double> validate() override { return judge(pool_.held_out()); }
+  std::optional<double> validate() override { return judge(pool_); }
 
  private:
   PairPool pool_;

@@ -91,28 +91,41 @@ Loss StudentObjective::assemble(const std::string& name, const Tensor& match, co
 }
 
 Loss StudentObjective::with_physics(const std::string& name, const Tensor& match, const Tensor& x, int64_t step) {
-  auto loss = assemble(name, match, x, ramp(step));
+  const bool opposed = adversary_ && adversary_->active(step);
+  const auto verdict = opposed ? adversary_->verdict(x) : Tensor();
+  auto loss = assemble(name, opposed ? match + verdict : match, x, ramp(step));
   residual_ = loss.terms[1].second;
+  if (!opposed) return loss;
+  loss.terms[0].second = match.detach();
+  loss.terms.emplace_back("verdict", verdict.detach());
+  loss.terms.emplace_back("adversary", adversary_->last_loss()[0]);
+  shown_ = x.detach();
   return loss;
 }
 
-double StudentObjective::judge(const Pairs& held_out) {
+std::optional<double> StudentObjective::judge(PairPool& pool) {
+  if (adversary_) return std::nullopt;
   const torch::NoGradGuard no_grad;
+  const auto& held_out = pool.held_out();
   const auto x = student_(held_out.latents);
   const auto loss = assemble("sample", distance(x, held_out.targets), x, 1);
   return (options_.stop_on == StopOn::total ? loss.total : loss.terms[0].second).item<double>();
 }
 
-void StudentObjective::advance(int64_t) {
+void StudentObjective::advance(int64_t step) {
   if (weight_.active()) weight_.advance(residual_);
+  if (adversary_ && adversary_->active(step)) adversary_->learn(step, shown_);
 }
 
 ObjectiveState StudentObjective::state() const {
-  if (!weight_.active()) return {};
-  return {{"weighting", weight_.state()}};
+  ObjectiveState out;
+  if (weight_.active()) out["weighting"] = weight_.state();
+  if (adversary_) out.merge(adversary_->state());
+  return out;
 }
 
 void StudentObjective::load(const ObjectiveState& state) {
+  if (adversary_) adversary_->load(state);
   if (!weight_.active()) return;
   require<DataError>(state.count("weighting") == 1, "checkpoint: part 'objective-weighting' is missing");
   weight_.load(state.at("weighting"));

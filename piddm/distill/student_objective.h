@@ -32,10 +32,14 @@
 // lambda, boundary and error rise linearly from 0 over the first `physics_ramp` steps: at full weight before the
 // student tracks the teacher, trivial fields of low residual win.
 //
+// adversary.weight > 0 adds the verdict of a discriminator that is trained against true data (adversary.h). Held-out
+// pairs then decide nothing any more: a law has no pairs.
+//
 // residual_target > 0 divides the residual by its running mean (weighting.h), gradients = "project" removes the
 // conflict between match and physics (conflict_free.h).
 
-#include "piddm/distill/pairs.h"
+#include "piddm/distill/adversary.h"
+#include "piddm/distill/pair_pool.h"
 #include "piddm/distill/weighting.h"
 #include "piddm/model/student.h"
 #include "piddm/train/objective.h"
@@ -63,6 +67,7 @@ struct StudentLossOptions {
   StopOn stop_on = StopOn::total;
   double residual_target = 0;
   GradientRule gradients = GradientRule::sum;
+  AdversaryOptions adversary = {};
 
   template <class V>
   void fields(V&& f) {
@@ -84,6 +89,7 @@ struct StudentLossOptions {
     f("residual_target", residual_target, at_least(0),
       "dynamic weighting: size of the residual after division by its running mean (the paper: 1e-4); 0: no division");
     f("gradients", gradients, "sum, or project: conflicting gradients of distillation and physics lose their conflict");
+    f("adversary", adversary, "a discriminator that tells the student's samples from true data, and its verdict");
   }
   static std::vector<FormerKey> former_keys() {
     return {{"physics_from", "", "the physics sets in with the first step; physics_ramp says how slowly"},
@@ -98,10 +104,13 @@ void check_loss(const StudentLossOptions& options, const Pde& pde);
 
 class StudentObjective : public Objective {
  public:
-  bool keeps_state() const override { return weight_.active(); }
+  bool keeps_state() const override { return weight_.active() || adversary_; }
   void advance(int64_t step) override;
   ObjectiveState state() const override;
   void load(const ObjectiveState& state) override;
+
+  /// From here on the student has this adversary.
+  void oppose(std::unique_ptr<Adversary> adversary) { adversary_ = std::move(adversary); }
 
  protected:
   /// `model` is what `student` is made of: PDE, normaliser, process.
@@ -114,8 +123,8 @@ class StudentObjective : public Objective {
   /// `step`.
   Loss with_physics(const std::string& name, const Tensor& match, const Tensor& x, int64_t step);
 
-  /// The loss of held-out pairs with the full weight of the physics.
-  double judge(const Pairs& held_out);
+  /// The loss of held-out pairs with the full weight of the physics; nothing where there is an adversary.
+  std::optional<double> judge(PairPool& pool);
 
   const Student& student_;
   Model model_;
@@ -129,6 +138,8 @@ class StudentObjective : public Objective {
   Tensor channel_weights_;  ///< [C,1,1], mean 1
   DynamicWeight weight_;
   Tensor residual_;  ///< of the last step, for the running mean
+  std::unique_ptr<Adversary> adversary_;
+  Tensor shown_;  ///< samples of the last step, for the adversary
 };
 
 }  // namespace piddm

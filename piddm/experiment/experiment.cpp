@@ -78,6 +78,13 @@ Model reflow_round(const Experiment& experiment, const Model& previous, const fs
   });
 }
 
+/// What an adversary compares with, in network units: the given data, or those the teacher was trained on.
+Tensor true_samples(const Experiment& experiment, const Model& model, const std::function<Dataset()>& data) {
+  const auto set = data ? data() : training_data(experiment);
+  check_matches(set, *model.pde);
+  return model.normalizer.to_network(set.fields).to(torch::kFloat32);
+}
+
 /// Solutions that are all the same cannot be learnt from; a coefficient may be kept constant on purpose.
 void check_varied(const Normalizer& normalizer, const Pde& pde) {
   for (int64_t c = 0; c < normalizer.num_channels(); ++c)
@@ -172,7 +179,8 @@ Model train_teacher(const Experiment& experiment, const Dataset& data, const fs:
 }
 
 Model distill_student(const Experiment& experiment, const Model& teacher, const fs::path& out,
-                      const fs::path& pair_cache, bool resume, const std::string& label) {
+                      const fs::path& pair_cache, bool resume, const std::string& label,
+                      const std::function<Dataset()>& data) {
   require<UsageError>(teacher.kind == ModelKind::teacher,
                       "--teacher: this model is a student; distillation starts from a teacher");
   const auto& o = experiment.distill;
@@ -180,7 +188,8 @@ Model distill_student(const Experiment& experiment, const Model& teacher, const 
   check_distillation_memory(experiment, teacher);
   make_student(teacher, o, experiment.seed);  // its errors before there is a run folder
   const auto pairs_of = [&](int64_t round) { return round == 0 ? pair_cache : pair_cache / name_of_round(round); };
-  return in_run(out, origin_of_student(teacher), experiment, resume, [&](RunFolder& run) {
+  const auto truth = o.loss.adversary.weight > 0 ? true_samples(experiment, teacher, data) : Tensor();
+  return in_run(out, origin_of_student(teacher, truth), experiment, resume, [&](RunFolder& run) {
     Model source = teacher;
     for (int64_t round = 1; round <= card.rounds; ++round)
       source = reflow_round(experiment, source, out / name_of_round(round), pairs_of(round - 1), resume);
@@ -189,7 +198,8 @@ Model distill_student(const Experiment& experiment, const Model& teacher, const 
     model.provenance = {{"teacher", teacher.provenance}};
     const Student student(model);
     PairSource pairs(source, experiment.seed, o.pairs, pairs_of(card.rounds));
-    const auto objective = card.make({student, model, source, pairs, o, experiment.seed});
+    const auto compared = truth.defined() ? truth.to(model.device()) : truth;
+    const auto objective = make_objective({student, model, source, pairs, o, experiment.seed, compared});
     train_model(model, &source, *objective, o.train, experiment, run, label);
     return model;
   });

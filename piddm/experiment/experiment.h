@@ -2,6 +2,7 @@
 // One experiment: everything `piddm train` and `piddm distill` need, as one config. Presets are files of this form.
 
 #include <filesystem>
+#include <functional>
 #include <string>
 
 #include "piddm/data/dataset.h"
@@ -82,9 +83,10 @@ Model train_teacher(const Experiment& experiment, const Dataset& data, const std
 
 /// Distils a student of `teacher` likewise. `pair_cache` may be shared by several students of one teacher. Where the
 /// objective begins with rounds of reflow, these are runs of their own in out/reflow-1, ..., each with a teacher in it.
+/// `data` gives the true samples that an adversary compares with; without one it is not called.
 Model distill_student(const Experiment& experiment, const Model& teacher, const std::filesystem::path& out,
-                      const std::filesystem::path& pair_cache, bool resume,
-                      const std::string& label = "distil student");
+                      const std::filesystem::path& pair_cache, bool resume, const std::string& label = "distil student",
+                      const std::function<Dataset()>& data = {});
 
 /// The curves of RUN/metrics.jsonl: losses, and the PDE error on axes of its own.
 Figure draw_training(const std::filesystem::path& run);

@@ -90,23 +90,28 @@ void check_origin(const fs::path& out, const RunOrigin& origin) {
   same(begun.teacher, origin.teacher, "teacher");
 }
 
+/// Of every value, and of shape and type.
+std::string data_digest(const Tensor& fields) {
+  Sha256 all;
+  all.update(fmt::format("{} {}", c10::toString(fields.scalar_type()), shape_string(fields)));
+  for (int64_t i = 0; i < fields.size(0); ++i) all.update(bytes_of(packed(fields.select(0, i))));
+  return all.hex();
+}
+
 }  // namespace
 
 RunOrigin origin_of_teacher(const Tensor& fields) {
-  Sha256 ends, all;
+  const int64_t last = fields.size(0) - 1;
+  Sha256 ends;
   ends.update(fmt::format("{}", fields.size(0)));
-  all.update(fmt::format("{} {}", c10::toString(fields.scalar_type()), shape_string(fields)));
-  for (int64_t i = 0; i < fields.size(0); ++i) {
-    const auto sample = packed(fields.select(0, i));
-    all.update(bytes_of(sample));
-    if (i == 0) ends.update(bytes_of(sample));
-    if (i + 1 == fields.size(0)) ends.update(bytes_of(sample));
-  }
-  return {.kind = kTeacher, .data_sha256 = all.hex(), .data = ends.hex()};
+  for (const int64_t i : {int64_t{0}, last}) ends.update(bytes_of(packed(fields.select(0, i))));
+  return {.kind = kTeacher, .data_sha256 = data_digest(fields), .data = ends.hex()};
 }
 
-RunOrigin origin_of_student(const Model& teacher) {
-  return {.kind = kStudent, .teacher = weights_digest(*teacher.network)};
+RunOrigin origin_of_student(const Model& teacher, const Tensor& truth) {
+  return {.kind = kStudent,
+          .data_sha256 = truth.defined() ? data_digest(truth) : "",
+          .teacher = weights_digest(*teacher.network)};
 }
 
 RunOrigin origin_of_reflow(const Model& previous) {

@@ -20,14 +20,16 @@ struct RunOrigin {
   template <class V>
   void fields(V&& f) {
     f("kind", kind, "teacher, student, or reflow: a round of it");
-    f("data_sha256", data_sha256, "of a teacher: digest of its training data, every value of it");
+    f("data_sha256", data_sha256,
+      "digest of the data it learns from, every value of it; of a student: those of its adversary");
     f("data", data, "of a teacher: the digest up to version 0.2.0, of its first and last sample");
     f("teacher", teacher, "of a student and of a round: digest of the weights it was begun from");
   }
 };
 
 RunOrigin origin_of_teacher(const Tensor& fields);
-RunOrigin origin_of_student(const Model& teacher);
+/// `truth`: the true samples of its adversary; undefined: it has none.
+RunOrigin origin_of_student(const Model& teacher, const Tensor& truth);
 RunOrigin origin_of_reflow(const Model& previous);
 
 /// A UsageError where `out` holds the run of something else than a teacher or was begun with other settings; nothing

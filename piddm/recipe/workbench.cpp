@@ -130,7 +130,10 @@ Workbench::Trained Workbench::student_step(const Entry& entry) {
       fmt::format("{}{} student {}", physics ? "" : "plain ", experiment.distill.objective, experiment.pde.name);
   const auto step = recipe_.step(
       name, settings, {teacher.step},
-      [&](const fs::path& folder) { distill_student(experiment, load(teacher), folder, pairs, true, name); },
+      [&](const fs::path& folder) {
+        const auto data = [&] { return data_of(training_data_step(experiment)); };
+        distill_student(experiment, load(teacher), folder, pairs, true, name, data);
+      },
       [&] { return expected_distillation_seconds(experiment, device_); });
   return {step, step.folder};
 }

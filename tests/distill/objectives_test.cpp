@@ -49,7 +49,8 @@ struct Workbench {
         model(make_student(teacher, options, kObjectivesSeed)),
         student(model),
         pairs(teacher, kObjectivesSeed, options.pairs, folder) {
-    objective = objective_card(o.objective).make({student, model, teacher, pairs, options, kObjectivesSeed});
+    const auto data = normal(kObjectivesSeed, Stream::coefficients, 0, 5, model.pde->sample_shape());
+    objective = make_objective({student, model, teacher, pairs, options, kObjectivesSeed, data});
   }
   DistillOptions options;
   Model teacher, model;
@@ -126,13 +127,17 @@ TEST_P(EveryObjective, EndsInTheSameBitsAfterAPowerCut) {
   auto options = quick(GetParam());
   for (const bool weighted : {false, true}) {
     const auto name = weighted ? "weighted" : "plain";
-    if (weighted) options.loss.residual_target = 1e-4, options.loss.gradients = GradientRule::project;
+    if (weighted) {
+      options.loss.residual_target = 1e-4, options.loss.gradients = GradientRule::project;
+      options.loss.adversary = {.weight = 0.1, .from = 0.3, .width = 4};
+    }
     const auto unbroken = finish(options, folder_ / (name + std::string("-unbroken")), -1);
     const auto run = folder_ / (name + std::string("-cut"));
     for (const int64_t cut : {2, 5}) EXPECT_THROW(finish(options, run, cut), PowerCut);
     const auto resumed = finish(options, run, -1);
     expect_equal(resumed.weights, unbroken.weights, name);
     EXPECT_EQ(resumed.rows, unbroken.rows);
+    EXPECT_EQ(unbroken.parts.count("objective-adversary-vectors"), weighted ? 1U : 0U);
     ASSERT_EQ(resumed.parts.size(), unbroken.parts.size());
     for (const auto& [part, tensors] : resumed.parts) expect_equal(tensors, unbroken.parts.at(part), part);
   }
