@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "benchmarks/corrector.h"
 #include "benchmarks/data.h"
 #include "benchmarks/network.h"
 #include "cli/command.h"
@@ -65,19 +66,30 @@ void run_data(const Context& context, bench::DataOptions o) {
   context.print(bench::data_json(result), bench::data_report(result));
 }
 
-void add_sizes(CLI::App& command, NetworkArguments& a) {
-  auto& o = a.options;
+void run_corrector(const Context& context, bench::CorrectorOptions o) {
+  o.device = context.device();
+  o.seed = context.seed;
+  const auto result = bench::bench_corrector(o);
+  context.print(bench::corrector_json(result), bench::corrector_report(result));
+}
+
+void add_grids(CLI::App& command, std::vector<GridSize>& grids, int64_t smallest) {
   command
       .add_option_function<std::vector<std::string>>(
           "--grid",
-          [&o](const std::vector<std::string>& texts) {
-            o.grids.clear();
-            for (const auto& text : texts) o.grids.push_back(GridSize::from_json(text, "--grid"));
+          [&grids](const std::vector<std::string>& texts) {
+            grids.clear();
+            for (const auto& text : texts) grids.push_back(GridSize::from_json(text, "--grid"));
           },
           "points per side, 128 or 96x160; several: one after the other")
-      ->check(grid_size(8, kLargestGrid))
+      ->check(grid_size(smallest, kLargestGrid))
       ->type_name("INT[xINT]")
-      ->default_str(std::to_string(o.grids.front().height()));
+      ->default_str(std::to_string(grids.front().height()));
+}
+
+void add_sizes(CLI::App& command, NetworkArguments& a) {
+  auto& o = a.options;
+  add_grids(command, o.grids, 8);
   command
       .add_option("--batch", o.batches,
                   "samples; several: one after the other (default: 1 8, sample: 1, on a GPU: 1 64 128)")
@@ -151,19 +163,37 @@ void add_data_bench(CLI::App& parent, Context& context) {
   data->callback([&context, o] { context.run = [&context, o] { run_data(context, *o); }; });
 }
 
+void add_corrector_bench(CLI::App& parent, Context& context) {
+  auto* command =
+      add_command(parent, context, "corrector", "What the iterations of a student's corrector head bring and cost");
+  auto o = std::make_shared<bench::CorrectorOptions>();
+  add_grids(*command, o->grids, kSmallestGrid);
+  command->add_option("--iterations", o->iterations, "how many; several: one after the other")
+      ->check(whole_number(0, kMostCorrections))
+      ->capture_default_str();
+  command->add_option("--n", o->n, "samples, one batch")->check(whole_number(1, kMostTurns))->capture_default_str();
+  command->add_option("--repeats", o->repeats, "turns, of which the median counts")
+      ->check(whole_number(1, kMostTurns))
+      ->capture_default_str();
+  command->callback([&context, o] { context.run = [&context, o] { run_corrector(context, *o); }; });
+}
+
 }  // namespace
 
 void add_bench(CLI::App& app, Context& context) {
-  auto* command = app.add_subcommand("bench", "Measure speed: bench spectral, fno, train, sample or data");
+  auto* command = app.add_subcommand("bench", "Measure speed: bench spectral, fno, train, sample, data or corrector");
   add_network(*command, context, "spectral", "One spectral layer, forward and with backward");
   add_network(*command, context, "fno", "The network: forward, with backward, gradient of the input");
   add_network(*command, context, "train", "A whole training step: batch, forward, backward, Adam, moving average");
   add_network(*command, context, "sample",
               "The teacher's sampler, the one-step student, an evaluation of latent optimisation");
   add_data_bench(*command, context);
+  add_corrector_bench(*command, context);
   command->callback([&context, command] {
     if (!command->get_subcommands().empty()) return;
-    context.run = [] { throw UsageError("bench: say what to measure: spectral, fno, train, sample or data"); };
+    context.run = [] {
+      throw UsageError("bench: say what to measure: spectral, fno, train, sample, data or corrector");
+    };
   });
 }
 

@@ -1,6 +1,7 @@
 // `piddm bench spectral|fno|train|sample` at sizes that take no time: the keys of the JSON, and what its numbers must
 // have to do with each other.
 
+#include <limits>
 #include <set>
 
 #include "tests/cli/workshop.h"
@@ -108,8 +109,25 @@ TEST(CliBench, PlainPyTorchIsAPeerWhereItIs) {
   EXPECT_THAT(missing.out, ::testing::HasSubstr("absent (no no-such-python with torch here)"));
 }
 
+TEST(CliBench, TheCorrectorGetsBetterAndSlowerWithItsIterations) {
+  const auto result =
+      testing::only_json(testing::piddm({"bench", "corrector", "--device", "cpu", "--grid", "16x32", "--n", "2",
+                                         "--repeats", "1", "--iterations", "0", "2", "5", "--json"}));
+  ASSERT_EQ(result.at("rows").size(), 3U);
+  double before = std::numeric_limits<double>::infinity();
+  for (const auto& row : result.at("rows")) {
+    const double residual = row.at("rel_residual").get<double>();
+    EXPECT_LT(residual, before / 4);
+    EXPECT_EQ(row.at("grid"), json({16, 32}));
+    EXPECT_EQ(row.at("forward").at("ms").get<double>() > 0, row.at("iterations") > 0);
+    before = residual;
+  }
+  EXPECT_EQ(
+      testing::piddm({"bench", "corrector", "--device", "cpu", "--grid", "16", "--n", "1", "--repeats", "1"}).code, 0);
+}
+
 TEST(CliBench, WhatCannotBeMeasuredIsRefused) {
-  expect_failure({"bench"}, ExitCode::usage, "spectral, fno, train, sample or data");
+  expect_failure({"bench"}, ExitCode::usage, "spectral, fno, train, sample, data or corrector");
   expect_failure({"bench", "fnoo"}, ExitCode::usage, "did you mean 'fno'");
   const auto refused = [](const Arguments& more, ExitCode code, const std::string& text) {
     Arguments all = {"bench", "fno", "--device", "cpu", "--python", "none"};
