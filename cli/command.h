@@ -9,6 +9,7 @@
 
 #include "piddm/core/device.h"
 #include "piddm/numerics/grid_size.h"
+#include "piddm/plot/picture_file.h"
 
 namespace piddm::cli {
 
@@ -18,6 +19,7 @@ struct Context {
   int threads = 0;
   bool json_output = false;
   bool quiet = false;
+  PictureStyle pictures;  ///< where the command has add_picture_options()
 
   std::function<void()> run;  ///< set by the chosen subcommand
 
@@ -32,6 +34,12 @@ CLI::App* add_command(CLI::App& app, Context& context, const std::string& name, 
 
 /// --grid 64 or 64x32, shown with its value unless that is 0.
 CLI::Option* add_grid_option(CLI::App& command, GridSize& grid, const std::string& description);
+
+/// --format and --dpi of the pictures that a command draws.
+void add_picture_options(CLI::App& command, Context& context);
+
+/// Refuses a name of a picture that cannot be written or has another format than --format says.
+void check_picture(const Context& context, const std::string& file, const std::vector<std::string>& inputs);
 
 /// Refuses an output name that cannot be written (folder missing, not writable) before hours of work, data files of
 /// unknown type, and what is itself read: one of `inputs`, or the model in one that is a folder.

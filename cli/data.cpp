@@ -65,11 +65,11 @@ void draw_worst(const Dataset& data, const PdePtr& pde, const CheckReport& repor
   for (const auto& worst : report.worst)
     if (samples.size() < kDrawn) samples.push_back(worst.sample);
   require<DataError>(!samples.empty(), "--plot {}: nothing to draw, the data are not finite", out);
-  write_picture(draw_samples(data, pde, samples, "Worst samples", true), out);
+  write_picture(draw_samples(data, pde, samples, "Worst samples", true), out, picture_style().dpi);
 }
 
 void check(const Context& context, CheckRequest request) {
-  if (!request.plot.empty()) check_output(request.plot, {".png", ".svg", ".pdf"}, {request.file});
+  if (!request.plot.empty()) check_picture(context, request.plot, {request.file});
   const auto data = load_dataset(request.file, Faults::keep);
   const auto pde = checked_pde(data, request);
   if (!request.constraint.empty()) request.options.constraint = make_constraint(load_config(request.constraint), *pde);
@@ -132,7 +132,8 @@ void add_check(CLI::App& data, Context& context) {
   command->add_option("--tolerance", o->options.tolerance, "largest relative distance of u from u*(a)")
       ->check(number_above(0, 1))
       ->capture_default_str();
-  command->add_option("--plot", o->plot, "PNG with the worst samples");
+  command->add_option("--plot", o->plot, "picture of the worst samples, .png, .svg or .pdf");
+  add_picture_options(*command, context);
   command->callback([&context, o] { context.run = [&context, o] { check(context, *o); }; });
 }
 

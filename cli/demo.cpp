@@ -17,12 +17,12 @@ struct DemoArguments {
 
 std::string next_steps(const std::string& out, double seconds) {
   return fmt::format(
-      "report:   {0}/report.md, report.json    pictures: {0}/samples.png, tasks.png    ({1:.0f} s this time)\n"
+      "report:   {0}/report.md, report.json    pictures: {0}/{2}, {3}    ({1:.0f} s this time)\n"
       "models:   {0}/teacher, {0}/student\n"
       "go on:    piddm generate {0}/student --n 16 --decode --out samples.npz && piddm plot samples.npz\n"
       "          piddm solve {0}/student --task inverse --observe FILE --out found.npz    (docs/tasks.md)\n"
       "          piddm demo --pde NAME    (piddm list pdes)\n",
-      out, seconds);
+      out, seconds, picture_name("samples"), picture_name("tasks"));
 }
 
 void demo(const Context& context, DemoArguments o) {
@@ -56,6 +56,7 @@ void add_demo(CLI::App& app, Context& context) {
       ->add_option("--set", o->settings,
                    "key=value, e.g. cases=16 or experiment.train.steps=500 on top of the preset PDE-32 (repeatable)")
       ->allow_extra_args(false);
+  add_picture_options(*command, context);
   command->callback([&context, o, command] {
     o->seeded = command->count("--seed") > 0;
     context.run = [&context, o] { demo(context, *o); };

@@ -52,7 +52,7 @@ void distill(const Context& context, const DistillArguments& o) {
   const fs::path pairs = o.pairs.empty() ? fs::path(o.out) / "pairs" : fs::path(o.pairs);
   const auto model = distill_student(experiment, teacher, o.out, pairs, o.resume);
   context.print({{"run", o.out}, {"model", o.out + "/model"}, {"provenance", model.provenance}},
-                fmt::format("student: {0}/model    curves: {0}/curves.png", o.out));
+                fmt::format("student: {0}/model    curves: {0}/{1}", o.out, picture_name("curves")));
 }
 
 }  // namespace
@@ -80,6 +80,7 @@ void add_distill(CLI::App& app, Context& context) {
   command->add_option("--set", o->settings, "key=value, e.g. distill.loss.lambda=1 (repeatable)")
       ->allow_extra_args(false);
   command->add_flag("--resume", o->resume, "continue the run in --out, or start it if there is none");
+  add_picture_options(*command, context);
   command->callback([&context, o, command] {
     o->seeded = command->count("--seed") > 0;
     context.run = [&context, o] { distill(context, *o); };

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 
@@ -20,6 +21,7 @@ namespace piddm::cli {
 namespace {
 
 constexpr size_t kLongestName = 200;  // temporary files beside it have longer ones
+const std::vector<std::string> kPictureFormats = {"png", "svg", "pdf"};
 constexpr auto kLargestSeed = static_cast<int64_t>(kSeeds.high);
 
 constexpr const char* kFooter =
@@ -76,6 +78,7 @@ int run(Context& context) {
     set_up_logging(context.quiet);
     set_progress_mode(context.quiet ? ProgressMode::silent : ProgressMode::automatic);
     set_threads(context.threads);
+    set_picture_style(context.pictures);
     context.run();
     return static_cast<int>(ExitCode::ok);
   } catch (const Error& error) {
@@ -140,6 +143,28 @@ CLI::Option* add_grid_option(CLI::App& command, GridSize& grid, const std::strin
   option->check(grid_size(kSmallestGrid, kLargestGrid))->type_name("INT[xINT]");
   if (grid != GridSize(0)) option->default_str(grid.square() ? std::to_string(grid.height()) : grid.text());
   return option;
+}
+
+void add_picture_options(CLI::App& command, Context& context) {
+  const TextCheck known = [](const std::string& format) -> std::string {
+    const bool good = std::find(kPictureFormats.begin(), kPictureFormats.end(), format) != kPictureFormats.end();
+    return good ? "" : unknown_name_message("format", format, kPictureFormats);
+  };
+  command
+      .add_option_function<std::string>(
+          "--format", [&context](const std::string& format) { context.pictures.extension = "." + format; },
+          "of pictures: png, svg or pdf; default: png, of charts svg too")
+      ->check(known);
+  command.add_option("--dpi", context.pictures.dpi, "resolution of pictures; 192 is two pixels per unit")
+      ->check(number_above(23, 1200))
+      ->capture_default_str();
+}
+
+void check_picture(const Context& context, const std::string& file, const std::vector<std::string>& inputs) {
+  check_output(file, {".png", ".svg", ".pdf"}, inputs);
+  const auto& format = context.pictures.extension;
+  require<UsageError>(format.empty() || std::filesystem::path(file).extension() == format,
+                      "--format {}: the picture is called {}", format.substr(format.empty() ? 0 : 1), file);
 }
 
 void check_output(const std::string& file, const std::vector<std::string>& extensions,

@@ -17,14 +17,12 @@ namespace {
 namespace fs = std::filesystem;
 
 struct PlotArguments {
-  std::string input, out, kind, format, reference, observe;
+  std::string input, out, kind, reference, observe;
   int64_t n = 4, first = 0;
-  double dpi = kDefaultDpi;
 };
 
 const std::vector<std::string> kKinds = {"samples", "mean",   "std",         "quantiles", "trajectories",
                                          "spectra", "curves", "calibration", "animation"};
-const std::vector<std::string> kFormats = {"png", "svg", "pdf"};
 
 constexpr int64_t kMostDrawn = 1000;
 constexpr int64_t kReferenceSamples = 32, kReferenceFirst = int64_t{1} << 40;
@@ -78,7 +76,7 @@ void write_animation(const Dataset& data, const Pde& pde, const PlotArguments& o
   require<UsageError>(picture_format(o.out) == PictureFormat::png, "--kind animation: an animated PNG, not {}", o.out);
   std::vector<std::string> frames;
   for (const auto& figure : draw_frames(data, pde, chosen_samples(data, o), kFrames))
-    frames.push_back(render(figure, PictureFormat::png, o.dpi).bytes);
+    frames.push_back(render(figure, PictureFormat::png, picture_style().dpi).bytes);
   write_file_atomically(o.out, animated_png(frames, kFrameSeconds));
 }
 
@@ -86,7 +84,7 @@ fs::path plot_data(const Context& context, const PlotArguments& o) {
   const auto data = load_dataset(o.input);
   const auto pde = data.description.pde.empty() ? nullptr : pde_of(data);
   if (pde) check_matches(data, *pde);
-  if (o.kind != "animation") return write_picture(figure_of(context, data, pde, o), o.out, o.dpi);
+  if (o.kind != "animation") return write_picture(figure_of(context, data, pde, o), o.out, picture_style().dpi);
   require<UsageError>(pde != nullptr, "{}: does not say which PDE it is of, so it cannot be animated", o.input);
   write_animation(data, *pde, o);
   return o.out;
@@ -94,38 +92,31 @@ fs::path plot_data(const Context& context, const PlotArguments& o) {
 
 /// Where a picture goes that was given no name.
 std::string default_output(const PlotArguments& o, bool run) {
-  const auto extension = "." + (o.format.empty() ? "png" : o.format);
-  if (run) return o.input + "/curves" + extension;
+  if (run) return o.input + "/" + picture_name("curves");
   auto path = fs::path(o.input);
   const auto suffix = o.kind == "samples" ? "" : "-" + o.kind;
-  return path.replace_filename(path.stem().string() + suffix + extension).string();
+  return path.replace_filename(picture_name(path.stem().string() + suffix)).string();
 }
 
-void check_arguments(PlotArguments& o, bool run) {
-  const auto check = [](const char* option, const std::string& name, const std::vector<std::string>& known) {
-    if (std::find(known.begin(), known.end(), name) == known.end())
-      throw UsageError("{}: {}", option, unknown_name_message("choice", name, known));
-  };
+void check_arguments(const Context& context, PlotArguments& o, bool run) {
   if (o.kind.empty()) o.kind = run ? "curves" : "samples";
-  check("--kind", o.kind, kKinds);
-  if (!o.format.empty()) check("--format", o.format, kFormats);
+  if (std::find(kKinds.begin(), kKinds.end(), o.kind) == kKinds.end())
+    throw UsageError("--kind: {}", unknown_name_message("choice", o.kind, kKinds));
   require<UsageError>((o.kind == "curves") == run, "--kind {}: {}", o.kind,
                       run ? "a run folder has curves only" : "curves are those of a run folder");
   if (o.out.empty()) o.out = default_output(o, run);
-  check_output(o.out, {".png", ".svg", ".pdf"}, {o.input, o.reference, o.observe});
-  if (!o.format.empty())
-    require<UsageError>(fs::path(o.out).extension() == "." + o.format, "--format {}: --out is {}", o.format, o.out);
+  check_picture(context, o.out, {o.input, o.reference, o.observe});
 }
 
 /// Pictures of a report, or of figures that a build without Cairo kept.
 std::vector<fs::path> plot_kept(const PlotArguments& o) {
   require<UsageError>(o.out.empty() && o.kind.empty(), "{}: its pictures are drawn beside it, without --out or --kind",
                       o.input);
-  const auto extension = o.format.empty() ? "" : "." + o.format;
+  const auto& [extension, dpi] = picture_style();
   const fs::path input = o.input;
-  if (input.extension() == ".figure") return {draw_kept_figure(input, o.dpi, extension)};
+  if (input.extension() == ".figure") return {draw_kept_figure(input, dpi, extension)};
   const auto report = fs::is_directory(input) ? input / "report.json" : input;
-  const auto drawn = draw_report(report, o.dpi, extension);
+  const auto drawn = draw_report(report, dpi, extension);
   require<UsageError>(!drawn.empty(), "{}: no charts and no kept figures; the command that wrote it draws its pictures",
                       report.string());
   return drawn;
@@ -142,8 +133,8 @@ void plot(const Context& context, PlotArguments o) {
     drawn = plot_kept(o);
   } else {
     const bool run = fs::is_directory(o.input);
-    check_arguments(o, run);
-    drawn = {run ? write_picture(draw_training(o.input), o.out, o.dpi) : plot_data(context, o)};
+    check_arguments(context, o, run);
+    drawn = {run ? write_picture(draw_training(o.input), o.out, picture_style().dpi) : plot_data(context, o)};
   }
   std::vector<std::string> names;
   for (const auto& file : drawn) names.push_back(file.string());
@@ -172,10 +163,7 @@ void add_plot(CLI::App& app, Context& context) {
       ->check(whole_number(0, int64_t{1} << 40))
       ->capture_default_str();
   command->add_option("--out", o->out, "picture to write, .png, .svg or .pdf; default: beside the input");
-  command->add_option("--format", o->format, "png, svg or pdf, where --out does not say; default: png");
-  command->add_option("--dpi", o->dpi, "resolution; 192 is two pixels per unit")
-      ->check(number_above(23, 1200))
-      ->capture_default_str();
+  add_picture_options(*command, context);
   command->callback([&context, o] { context.run = [&context, o] { plot(context, *o); }; });
 }
 

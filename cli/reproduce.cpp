@@ -185,8 +185,7 @@ void write_page(const ReproduceArguments& o) {
     const auto report = read_lab_report(folder);
     ReportSection section{
         .id = name, .title = fmt::format("{} ({})", name, summary), .details = report.value("options", json::object())};
-    for (const auto& file : fs::directory_iterator(folder))
-      if (file.path().extension() == ".png") section.pictures.push_back({file.path(), file.path().stem().string()});
+    section.pictures = pictures_in(folder);
     sections.push_back(section);
   }
   write_file_atomically(fs::path(o.out) / fmt::format("report-{}.html", o.scale),
@@ -237,6 +236,7 @@ void add_reproduce(CLI::App& app, Context& context) {
                     "make the table from the steps that are finished, e.g. of an interrupted run; computes nothing");
   command->add_flag("--dry-run", o->dry_run,
                     "print what would be done, how long it may take, and what is there already");
+  add_picture_options(*command, context);
   command->callback([&context, o, command] {
     o->seeded = command->count("--seed") > 0;
     context.run = [&context, o] { reproduce(context, *o); };

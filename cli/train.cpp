@@ -39,7 +39,7 @@ void train(const Context& context, const TrainArguments& o) {
   check_training_memory(experiment, context.device());
   const auto model = train_teacher(experiment, training_data(experiment), o.out, context.device(), o.resume);
   context.print({{"run", o.out}, {"model", o.out + "/model"}, {"provenance", model.provenance}},
-                fmt::format("teacher: {0}/model    curves: {0}/curves.png", o.out));
+                fmt::format("teacher: {0}/model    curves: {0}/{1}", o.out, picture_name("curves")));
 }
 
 }  // namespace
@@ -54,6 +54,7 @@ void add_train(CLI::App& app, Context& context) {
       ->allow_extra_args(false);
   command->add_flag("--resume", o->resume, "continue the run in --out, or start it if there is none");
   command->add_flag("--keys", o->keys, "print every key with default and meaning");
+  add_picture_options(*command, context);
   command->callback([&context, o, command] {
     o->seeded = command->count("--seed") > 0;
     context.run = [&context, o] { train(context, *o); };

@@ -50,7 +50,7 @@ void train_model(Model& model, const Model* source, Objective& objective, const 
   model.training = training_of(experiment, model, source, summary.seconds);
   model.provenance.update(provenance(experiment, summary));
   save_model(run.path() / "model", model);
-  write_picture(draw_training(run.path()), run.path() / "curves.png");
+  write_sheet(draw_training(run.path()), run.path(), "curves");
 }
 
 std::unique_ptr<Objective> teacher_objective(const Experiment& experiment, const Model& model, const Tensor& data) {

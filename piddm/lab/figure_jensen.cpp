@@ -280,13 +280,13 @@ LineChart histogram_chart(const std::vector<ProcessOutcome>& outcomes, int64_t c
 }
 
 void draw(const std::vector<ProcessOutcome>& outcomes, const fs::path& out) {
-  write_picture(in_rows("Guidance by the clean estimate (DPS) against the exact velocity and law",
-                        {error_chart(outcomes, &VelocityErrors::absolute, "Velocity error", "mean |v_DPS - v_GT|"),
-                         error_chart(outcomes, &VelocityErrors::angular, "Angular error", "1 - cos"),
-                         histogram_chart(outcomes, 0, "Free coordinate", "x_1"),
-                         histogram_chart(outcomes, 1, "Constrained coordinate", "x_2")},
-                        2),
-                out / "figure-jensen.png");
+  write_sheet(in_rows("Guidance by the clean estimate (DPS) against the exact velocity and law",
+                      {error_chart(outcomes, &VelocityErrors::absolute, "Velocity error", "mean |v_DPS - v_GT|"),
+                       error_chart(outcomes, &VelocityErrors::angular, "Angular error", "1 - cos"),
+                       histogram_chart(outcomes, 0, "Free coordinate", "x_1"),
+                       histogram_chart(outcomes, 1, "Constrained coordinate", "x_2")},
+                      2),
+              out, "figure-jensen");
 }
 
 Options parsed(const json& settings) {

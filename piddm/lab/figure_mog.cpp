@@ -260,11 +260,11 @@ class Mog {
     const auto first = [](const Tensor& x) { return x.select(1, 0); };
     const std::vector<std::string> main = {"law", "dps per time to 1e-3", "eci fixed", "eci resample", "piddm-ref"};
     const std::vector<std::string> spread = {"law", "dps per time", "dps per time to 1e-3", "piddm-1", "piddm-ref"};
-    write_picture(in_rows("Samples of a mixture on the diagonal",
-                          {chart("First coordinate", "x_0", {-2.2, 2.2, 88}, main, first),
-                           chart("Deviation from the constraint", "x_0 - x_1", {-5e-3, 5e-3, 100}, spread, difference)},
-                          2),
-                  recipe_.root() / "figure-mog.png");
+    write_sheet(in_rows("Samples of a mixture on the diagonal",
+                        {chart("First coordinate", "x_0", {-2.2, 2.2, 88}, main, first),
+                         chart("Deviation from the constraint", "x_0 - x_1", {-5e-3, 5e-3, 100}, spread, difference)},
+                        2),
+                recipe_.root(), "figure-mog");
     Table table(
         {"method", "std_difference", "max_difference", "w1_difference", "w1_x0", "std_component", "nfe", "backward"});
     for (const auto& row : rows_) {

@@ -288,21 +288,21 @@ void draw(const TheoryResult& result, const fs::path& out) {
     }
     energies.insert(energies.end(), {energy, bound});
   }
-  write_picture(in_rows("Theory and experiment",
-                        {LineChart{.title = "Learning the constrained score",
-                                   .x_label = "gradient step",
-                                   .y_label = "|theta - theta*| / |theta*|",
-                                   .curves = learning,
-                                   .log_x = true,
-                                   .log_y = true},
-                         LineChart{.title = "Constraint energy of the student",
-                                   .x_label = "1 + lambda",
-                                   .y_label = "E (w_d e_d)^2",
-                                   .curves = energies,
-                                   .log_x = true,
-                                   .log_y = true}},
-                        2),
-                out / "theory.png");
+  write_sheet(in_rows("Theory and experiment",
+                      {LineChart{.title = "Learning the constrained score",
+                                 .x_label = "gradient step",
+                                 .y_label = "|theta - theta*| / |theta*|",
+                                 .curves = learning,
+                                 .log_x = true,
+                                 .log_y = true},
+                       LineChart{.title = "Constraint energy of the student",
+                                 .x_label = "1 + lambda",
+                                 .y_label = "E (w_d e_d)^2",
+                                 .curves = energies,
+                                 .log_x = true,
+                                 .log_y = true}},
+                      2),
+              out, "theory");
 }
 
 void write_tables(const LearnedScores& scores, const fs::path& out) {

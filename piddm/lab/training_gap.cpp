@@ -152,10 +152,10 @@ class TrainingGap {
                         .low = band->low,
                         .high = band->high});
     }
-    write_picture(
+    write_sheet(
         in_rows("Diffusion loss of Stokes, plain and with the residual of the clean estimate",
                 {LineChart{.x_label = "iteration", .y_label = "diffusion loss", .curves = curves, .log_y = true}}, 1),
-        recipe_.root() / "figure-training-gap.png");
+        recipe_.root(), "figure-training-gap");
     Table table({"iteration", "plain", "plain_low", "plain_high", "pidm", "pidm_low", "pidm_high"});
     for (size_t i = 0; i < x.size(); ++i) {
       std::vector<std::string> row;

@@ -15,6 +15,11 @@ namespace {
 
 constexpr const char* kKept = ".figure";
 
+PictureStyle& style_of_process() {
+  static PictureStyle style;
+  return style;
+}
+
 void say_kept(const fs::path& folder) {
   static bool said = false;
   if (said) return;
@@ -24,6 +29,15 @@ void say_kept(const fs::path& folder) {
 }
 
 }  // namespace
+
+void set_picture_style(const PictureStyle& style) { style_of_process() = style; }
+
+const PictureStyle& picture_style() { return style_of_process(); }
+
+std::string picture_name(const std::string& name) {
+  const auto& extension = picture_style().extension;
+  return name + (extension.empty() ? ".png" : extension);
+}
 
 RenderedPicture render(const Figure& figure, PictureFormat format, double dpi) {
   const Page page = lay_out(figure);
@@ -53,8 +67,13 @@ fs::path write_picture(const Figure& figure, const fs::path& file, double dpi) {
   return kept;
 }
 
+fs::path write_sheet(const Figure& figure, const fs::path& folder, const std::string& name) {
+  return write_picture(figure, folder / picture_name(name), picture_style().dpi);
+}
+
 void write_chart(const Figure& figure, const fs::path& folder, const std::string& name) {
-  for (const char* extension : {".png", ".svg"}) write_picture(figure, folder / (name + extension));
+  write_sheet(figure, folder, name);
+  if (picture_style().extension.empty()) write_picture(figure, folder / (name + ".svg"), picture_style().dpi);
 }
 
 fs::path draw_kept_figure(const fs::path& kept, double dpi, const std::string& extension) {

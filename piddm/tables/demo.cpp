@@ -20,6 +20,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr const char *kSampleSheet = "samples", *kTaskSheet = "tasks";
+
 using Names = std::vector<std::string>;
 
 std::vector<Entry> generated_entries(const DemoOptions& o) {
@@ -174,7 +176,7 @@ std::vector<Panel> given_panels(const SolvedCase& solved, const Pde& pde, Task t
 }
 
 /// A row per task and channel that it asks for: given, true, found, error.
-void draw_task_sheet(Workbench& bench, const std::vector<Entry>& entries, const Pde& pde, const fs::path& file) {
+void draw_task_sheet(Workbench& bench, const std::vector<Entry>& entries, const Pde& pde, const fs::path& out) {
   Figure figure{.title = "Tasks solved with the one-step student"};
   for (const auto& entry : entries) {
     const auto kept = bench.fields(entry);
@@ -188,7 +190,7 @@ void draw_task_sheet(Workbench& bench, const std::vector<Entry>& entries, const 
       figure.rows.push_back(std::move(row));
     }
   }
-  write_picture(figure, file);
+  write_sheet(figure, out, kTaskSheet);
 }
 
 /// OUT/NAME leads to the run of a model.
@@ -198,12 +200,18 @@ void link_model(const fs::path& out, const std::string& name, const fs::path& ru
   fs::create_directory_symlink(fs::relative(run, out), out / name, ignored);
 }
 
+/// Shown, or named where a page cannot show it.
+std::string markdown_picture(const std::string& name) {
+  const auto file = picture_name(name);
+  return fmt::format("\n{}[{}]({})\n", picture_format(file) == PictureFormat::pdf ? "" : "!", name, file);
+}
+
 std::string markdown_report(const DemoReport& report) {
   const auto paper = paper_rows(report);
-  return fmt::format("# Demo: {}\n\n{}\n{}\n{}\n{}{}\n![samples](samples.png)\n\n![tasks](tasks.png)\n",
-                     report.pde->name(), verdict(report), methods_table(report).markdown(),
-                     tasks_table(report).markdown(), paper.num_rows() == 0 ? "" : paper.markdown() + "\n",
-                     explanation(report));
+  return fmt::format("# Demo: {}\n\n{}\n{}\n{}\n{}{}{}{}", report.pde->name(), verdict(report),
+                     methods_table(report).markdown(), tasks_table(report).markdown(),
+                     paper.num_rows() == 0 ? "" : paper.markdown() + "\n", explanation(report),
+                     markdown_picture(kSampleSheet), markdown_picture(kTaskSheet));
 }
 
 }  // namespace
@@ -230,8 +238,8 @@ DemoReport run_demo(const DemoOptions& options, const fs::path& out, torch::Devi
                     .machine = describe_machine()};
   write_json_file(out / "report.json", {.name = "piddm-demo", .version = 2}, to_json(report));
   write_file_atomically(out / "report.md", markdown_report(report));
-  draw_sample_sheet(bench, generated, experiment.pde.name, out / "samples.png");
-  draw_task_sheet(bench, tasks, *report.pde, out / "tasks.png");
+  draw_sample_sheet(bench, generated, experiment.pde.name, out, kSampleSheet);
+  draw_task_sheet(bench, tasks, *report.pde, out);
   link_model(out, "teacher", bench.model_folder(generated.front()));
   link_model(out, "student", bench.model_folder(tasks.front()));
   return report;

@@ -157,7 +157,7 @@ void draw_task_sheet(Workbench& bench, const std::vector<Entry>& entries, const 
     for (size_t i = 0; i < cases.size(); ++i)
       for (auto& panel : answer_panels(cases[i], *pde, c, range)) rows[1 + i].panels.push_back(std::move(panel));
   }
-  write_picture(figure, out / fmt::format("{}-{}.png", task_name(task), name));
+  write_sheet(figure, out, fmt::format("{}-{}", task_name(task), name));
 }
 
 /// "lambda_train = 0.01" is {"lambda_train", 0.01}.
@@ -237,7 +237,7 @@ std::optional<Figure> scatter_figure(const Report& report, const std::string& me
 }  // namespace
 
 void draw_sample_sheet(Workbench& bench, const std::vector<Entry>& entries, const std::string& name,
-                       const fs::path& file) {
+                       const fs::path& out, const std::string& file) {
   const auto drawn = kept_fields(bench, entries, name, Task::generate);
   if (drawn.names.empty()) return;
   const auto& experiment = experiment_of(entries, name);
@@ -257,7 +257,7 @@ void draw_sample_sheet(Workbench& bench, const std::vector<Entry>& entries, cons
   figure.rows.push_back(row_of("true data", truth.slice(0, 0, drawn.tensors.front().at("x").size(0))));
   for (size_t i = 0; i < drawn.names.size(); ++i)
     figure.rows.push_back(row_of(drawn.names[i], drawn.tensors[i].at("x")));
-  write_picture(figure, file);
+  write_sheet(figure, out, file);
 }
 
 std::vector<NamedFigure> chart_generation(const Report& report) {
@@ -333,7 +333,7 @@ std::vector<fs::path> draw_report(const fs::path& report_file, double dpi, const
 
 void sheet_generation(Workbench& bench, const std::vector<Entry>& entries, const fs::path& out) {
   for (const auto& pde : values_of(entries, &Labels::pde))
-    draw_sample_sheet(bench, entries, pde, out / ("samples-" + pde + ".png"));
+    draw_sample_sheet(bench, entries, pde, out, "samples-" + pde);
 }
 
 void sheet_tasks(Workbench& bench, const std::vector<Entry>& entries, const fs::path& out) {
@@ -361,7 +361,7 @@ void sheet_forward(Workbench& bench, const std::vector<Entry>& entries, const fs
       with_residuals("truth", problem_panels(cases.front(), *pde, Task::forward), cases.front().truth));
   for (size_t i = 0; i < cases.size(); ++i)
     figure.rows.push_back(with_residuals(drawn.names[i], answer_panels(cases[i], *pde, 0, errors), cases[i].x));
-  write_picture(figure, out / "forward.png");
+  write_sheet(figure, out, "forward");
 }
 
 }  // namespace piddm

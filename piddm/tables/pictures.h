@@ -1,7 +1,8 @@
 #pragma once
-// Pictures of tables, into the folder of the report. Charts, as PNG and SVG, need the report alone, so that `piddm
-// plot` draws them again at any time; sheets of fields, as PNG, need the workbench's steps. `entries` are those of the
-// first seed. What failed or was refused is left out. Bars and points below 1e-6 stand at 1e-6, and the axis says so.
+// Pictures of tables, into the folder of the report, in the process's style (picture_file.h). Charts, as PNG and SVG,
+// need the report alone, so that `piddm plot` draws them again at any time; sheets of fields, as PNG, need the
+// workbench's steps. `entries` are those of the first seed. What failed or was refused is left out. Bars and points
+// below 1e-6 stand at 1e-6, and the axis says so.
 
 #include <filesystem>
 #include <vector>
@@ -41,9 +42,9 @@ std::vector<std::filesystem::path> draw_report(const std::filesystem::path& repo
 /// samples-PDE.png: samples of every method beside true ones.
 void sheet_generation(Workbench& bench, const std::vector<Entry>& entries, const std::filesystem::path& out);
 
-/// The same of one PDE.
+/// The same of one PDE, under this name (without extension).
 void draw_sample_sheet(Workbench& bench, const std::vector<Entry>& entries, const std::string& pde,
-                       const std::filesystem::path& file);
+                       const std::filesystem::path& out, const std::string& file);
 
 /// TASK-PDE.png: what is known and true of one case, and every method's answer and error.
 void sheet_tasks(Workbench& bench, const std::vector<Entry>& entries, const std::filesystem::path& out);

@@ -174,18 +174,24 @@ std::optional<Report> read_report(const fs::path& out) {
   return read_report_file(file);
 }
 
+std::vector<ReportPicture> pictures_in(const fs::path& folder) {
+  std::set<fs::path> files;
+  for (const auto& file : fs::directory_iterator(folder))
+    if (file.path().extension() == ".svg" ||
+        (file.path().extension() == ".png" && !fs::exists(fs::path(file.path()).replace_extension(".svg"))))
+      files.insert(file.path());
+  std::vector<ReportPicture> pictures;
+  for (const auto& file : files) pictures.push_back({file, file.stem().string()});
+  return pictures;
+}
+
 ReportSection report_section(const Report& report, const fs::path& folder) {
   ReportSection section{.id = report.experiment,
                         .title = title_of(report),
                         .text = notes_of(report),
                         .tables = {{page_table_of(report)}},
                         .details = {{"options", report.options}, {"machine", report.machine}}};
-  std::set<fs::path> pictures;  // the SVG of a picture, else its PNG
-  for (const auto& file : fs::directory_iterator(folder))
-    if (file.path().extension() == ".svg" ||
-        (file.path().extension() == ".png" && !fs::exists(fs::path(file.path()).replace_extension(".svg"))))
-      pictures.insert(file.path());
-  for (const auto& picture : pictures) section.pictures.push_back({picture, picture.stem().string()});
+  section.pictures = pictures_in(folder);
   return section;
 }
 

@@ -22,6 +22,9 @@ void write_report(const Report& report, const std::filesystem::path& out);
 /// OUT/report.json; nothing where there is none.
 std::optional<Report> read_report(const std::filesystem::path& out);
 
+/// What a page can show in a folder, sorted: the SVG of a picture, else its PNG.
+std::vector<ReportPicture> pictures_in(const std::filesystem::path& folder);
+
 /// The report in `folder` with the pictures beside it.
 ReportSection report_section(const Report& report, const std::filesystem::path& folder);
 

@@ -139,6 +139,24 @@ TEST(Demo, ComputesNothingTwice) {
   EXPECT_EQ(timeless(report_of(out)), timeless(report));
 }
 
+TEST(Demo, DrawsItsPicturesInOtherFormats) {
+  const testing::TempDir folder;
+  const auto out = folder / "demo";
+  fs::copy(finished_demo(), out, fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+  for (const std::string format : {"svg", "pdf"}) {
+    auto command = demo_command(out);
+    command.insert(command.end(), {"--format", format, "--dpi", "96"});
+    const auto outcome = testing::piddm(command);
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, ::testing::HasSubstr("samples." + format));
+    for (const std::string name : {"samples", "tasks"}) {
+      EXPECT_GT(fs::file_size(out / (name + "." + format)), 100U);
+      const auto link = fmt::format("{}[{}]({}.{})", format == "pdf" ? "\n" : "!", name, name, format);
+      EXPECT_THAT(testing::read_text(out / "report.md"), ::testing::HasSubstr(link));
+    }
+  }
+}
+
 TEST(Demo, ContinuesAfterKills) {
   const testing::TempDir folder;
   const auto out = folder / "killed";

@@ -164,6 +164,19 @@ TEST_F(CliErrors, AnInputIsNotOverwritten) {
   EXPECT_EQ(testing::read_text(out("set.json")), index);
 }
 
+TEST_F(CliErrors, PicturesHaveAKnownFormatAndTheirName) {
+  const auto data = shop_.at("data.npz");
+  expect_failure({"plot", data, "--format", "gif"}, ExitCode::usage, "unknown format 'gif'");
+  expect_failure({"train", "darcy-32", "--format", "jpg", "--out", out("run")}, ExitCode::usage,
+                 "unknown format 'jpg'");
+  for (const testing::Arguments& command : {testing::Arguments{"plot", data, "--out", out("a.png")},
+                                            testing::Arguments{"data", "check", data, "--plot", out("a.png")}}) {
+    auto other = command;
+    other.insert(other.end(), {"--format", "svg"});
+    expect_failure(other, ExitCode::usage, "--format svg: the picture is called " + out("a.png"));
+  }
+}
+
 TEST_F(CliErrors, FewerCasesThanAskedForAreSaid) {
   const auto run = testing::piddm({"solve", shop_.at("student"), "--task", "forward", "--observe",
                                    shop_.at("other.npz"), "--n", "200", "--quiet", "--out", out()});

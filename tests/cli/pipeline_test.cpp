@@ -120,6 +120,8 @@ TEST_F(Pipeline, EvaluatesAndPlots) {
     run({"plot", shop_.at(input), "--out", out(png)});
     EXPECT_EQ(testing::read_text(out(png)).substr(1, 3), "PNG") << input;
   }
+  const auto drawn = run({"plot", shop_.at("samples.npz"), "--format", "svg", "--out", out("s.svg")}).at("out");
+  EXPECT_THAT(testing::read_text(drawn.get<std::string>()), ::testing::HasSubstr("<svg"));
 }
 
 }  // namespace

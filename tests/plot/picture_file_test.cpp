@@ -19,6 +19,39 @@ TEST(PictureFile, WritesThePictureOrKeepsTheFigure) {
   EXPECT_ERROR(write_picture(small(), dir / "a.gif"), ExitCode::usage, "a.gif: a picture must be .png, .svg or .pdf");
 }
 
+/// The process's style for the length of a test.
+struct Styled {
+  explicit Styled(const PictureStyle& style) { set_picture_style(style); }
+  ~Styled() { set_picture_style({}); }
+  Styled(const Styled&) = delete;
+  Styled& operator=(const Styled&) = delete;
+};
+
+TEST(PictureFile, ByTheWayFollowsTheStyleOfTheProcess) {
+  const testing::TempDir dir;
+  const auto written = [&](const char* name) {
+    return std::filesystem::exists(dir / (std::string(name) + (can_draw() ? "" : ".figure")));
+  };
+  write_sheet(small(), dir.path(), "plain");
+  write_chart(small(), dir.path(), "chart");
+  EXPECT_TRUE(written("plain.png") && written("chart.png") && written("chart.svg"));
+  EXPECT_FALSE(written("plain.svg"));
+  const Styled styled({.extension = ".pdf", .dpi = 96});
+  EXPECT_EQ(picture_name("a"), "a.pdf");
+  write_sheet(small(), dir.path(), "styled");
+  write_chart(small(), dir.path(), "styled-chart");
+  EXPECT_TRUE(written("styled.pdf") && written("styled-chart.pdf"));
+  EXPECT_FALSE(written("styled.png") || written("styled-chart.png") || written("styled-chart.svg"));
+}
+
+TEST(PictureFile, ByTheWayHasTheResolutionOfTheProcess) {
+  if (!can_draw()) GTEST_SKIP() << "built without Cairo";
+  const testing::TempDir dir;
+  const Styled styled({.dpi = 96});
+  write_sheet(small(), dir.path(), "a");
+  EXPECT_EQ(testing::read_text(dir / "a.png"), render(small(), PictureFormat::png, 96).bytes);
+}
+
 TEST(PictureFile, DrawsKeptFiguresWithTheSameBytes) {
   const testing::TempDir dir;
   save_figure(small(), dir / "b.png.figure");
