@@ -58,17 +58,24 @@ Tensor Student::shaped(const Tensor& field, const Channel& channel) const {
   return mid + half * torch::tanh((field - mid) * (heads_.bounded_gain / half));
 }
 
+Tensor Student::corrected(const Tensor& x) const {
+  if (!frozen_) return pde_->correct(x, heads_.corrector);
+  const auto a = pde_->coefficients(x);
+  const auto u = pde_->solution(pde_->correct(torch::cat({pde_->solution(x), a.detach()}, 1), heads_.corrector));
+  return torch::cat({u, a}, 1);
+}
+
 Tensor Student::operator()(const Tensor& e) const {
   const auto on_own_grid = resample(e, pde_->grid());
   const auto latent = heads_.band_limited ? band_limit(on_own_grid, *basis_) : on_own_grid;
   const auto t = torch::ones({1}, latent.options().requires_grad(false));
   const auto z = process_->clean(latent, (*network_)(latent, t), t);
-  const bool corrected = heads_.corrector > 0;
-  if (!heads_.smooth && !heads_.bounded && !heads_.constant && !heads_.constrained && !corrected) return z;
+  const bool raw = !heads_.smooth && !heads_.bounded && !heads_.constant && !heads_.constrained;
+  if (raw && heads_.corrector == 0) return z;
   auto fields = normalizer_.to_physical(z).unbind(1);
   for (size_t c = 0; c < fields.size(); ++c) fields[c] = shaped(fields[c], pde_->channels()[c]);
   auto x = torch::stack(fields, 1);
-  if (corrected) x = pde_->correct(x, heads_.corrector);
+  if (heads_.corrector > 0) x = corrected(x);
   return normalizer_.to_network(heads_.constrained ? pde_->constrain(x) : x);
 }
 

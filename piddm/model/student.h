@@ -26,15 +26,20 @@ class Student {
 
   Network& network() const { return *network_; }
 
+  /// From here on the corrector hands no gradient to the coefficients: training that moves u only.
+  void freeze_coefficients() { frozen_ = true; }
+
  private:
   Tensor smooth(const Tensor& u, ZeroOn zero_on) const;
   Tensor shaped(const Tensor& field, const Channel& channel) const;
+  Tensor corrected(const Tensor& x) const;
 
   NetworkPtr network_;
   ProcessPtr process_;
   Normalizer normalizer_;
   PdePtr pde_;
   HeadOptions heads_;
+  bool frozen_ = false;                   ///< the corrector's coefficients have no gradient
   std::unique_ptr<SpectralBasis> basis_;  ///< of the latent, if band-limited
   Tensor filter_, node_filter_;  ///< [H,W] and [H-2,W-2] over the sine modes of cells and inner nodes, if smooth
 };

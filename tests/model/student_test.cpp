@@ -228,6 +228,19 @@ TEST_F(StudentTest, CorrectorWorksOnRectanglesAndOnOtherGrids) {
   EXPECT_LT(residual_of(*fine.pde, out), residual_of(*fine.pde, raw) / 10);
 }
 
+TEST_F(StudentTest, FrozenCoefficientsGetNoGradientFromTheCorrectedSolution) {
+  Student student(model, correcting(3, all_heads()));
+  const auto bias = model.network->named_parameters()["project2_bias"];
+  const auto of_coefficient = [&] {
+    return torch::autograd::grad({student(e).select(1, 0).square().sum()}, {bias})[0][1].abs().item<double>();
+  };
+  const auto before = student(e).detach();
+  EXPECT_GT(of_coefficient(), 1e-6);
+  student.freeze_coefficients();
+  EXPECT_EQ(of_coefficient(), 0);
+  EXPECT_TRUE(torch::equal(student(e).detach(), before));
+}
+
 TEST_F(StudentTest, CorrectorPassesGradientsOfLatentAndParameters) {
   const Student student(model, correcting(3, all_heads()));
   EXPECT_LT(gradient_error([&](const Tensor& v) { return student(v).pow(3).sum(); }, e), 1e-6);
