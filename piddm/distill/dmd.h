@@ -24,9 +24,8 @@
 // there, and the law of the large scales is lost; quadratic ones do, and are used, between 2 % and 99.8 % of the
 // teacher's time span.
 //
-// dmd2 is the two-time-scale form without the paper's GAN term. That term judges the student against real data, to make
-// up for the teacher's errors; here the law to match is the teacher's, distillation needs no data, and the PDE residual
-// of the final sample corrects the teacher where it is wrong.
+// dmd2 is the two-time-scale form. Its GAN term, which judges the student against real data to make up for the
+// teacher's errors, is off by default and common to all objectives: loss.adversary (adversary.h).
 //
 // The critic is trained after each step of the student, with the student's new weights.
 
