@@ -4,6 +4,8 @@
 #include "piddm/core/table.h"
 #include "piddm/data/data_file.h"
 #include "piddm/data/generate.h"
+#include "piddm/eval/divergence.h"
+#include "piddm/eval/metric_registry.h"
 
 namespace piddm::cli {
 
@@ -31,14 +33,22 @@ void SampleFile::write(const json& report) const {
   write_data_file(path_, file);
 }
 
+void note_divergence(json& report) {
+  if (const auto why = divergence(report.get<Scores>()); !why.empty()) report[kDiverged] = why;
+}
+
 std::string format_report(const json& report) {
+  const auto scores = report.get<Scores>();
+  const bool diverged = report.contains(kDiverged);
   Table table({"what", "value"}, {Align::left, Align::left});
   const json flat = report.flatten();  // items() refers to it: a temporary would not live through the loop
   for (const auto& [key, value] : flat.items()) {
-    const std::string text = value.is_number_float() ? format_number(value.get<double>())
-                             : value.is_string()     ? value.get<std::string>()
-                                                     : value.dump();
-    table.add_row({key.substr(1), text});
+    const auto name = key.substr(1);
+    const std::string text = value.is_number_float() && find_metric(name) ? score_text(scores, name, diverged)
+                             : value.is_number_float()                    ? format_number(value.get<double>())
+                             : value.is_string()                          ? value.get<std::string>()
+                                                                          : value.dump();
+    table.add_row({name, text});
   }
   return table.text();
 }

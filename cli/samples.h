@@ -30,7 +30,10 @@ class SampleFile {
   torch::ScalarType dtype_ = torch::kFloat32;
 };
 
-/// One "key  value" line per entry.
+/// Says in the report that the samples diverged (eval/divergence.h), where its numbers do.
+void note_divergence(json& report);
+
+/// One "key  value" line per entry; "diverged" in the place of numbers where the report says so.
 std::string format_report(const json& report);
 
 }  // namespace piddm::cli

@@ -50,8 +50,11 @@ std::vector<Row> rows_of(Workbench& bench, const std::vector<Entry>& entries, co
 }
 
 std::string number_cell(const Scores& numbers, const std::string& metric) {
-  const auto value = numbers.find(metric);
-  return value ? format_number(*value) : "-";
+  return score_text(numbers, metric, false, "-");
+}
+
+std::string result_cell(const Row& row, const std::string& metric) {
+  return score_text(row.result.scores, metric, !row.result.diverged.empty(), "-");
 }
 
 Names generated_metrics(const DemoReport& report) {
@@ -83,7 +86,7 @@ Table methods_table(const DemoReport& report) {
   Table table(header);
   for (const auto& metric : generated_metrics(report)) {
     Names cells = {metric};
-    for (const auto& row : report.methods) cells.push_back(number_cell(row.result.scores, metric));
+    for (const auto& row : report.methods) cells.push_back(result_cell(row, metric));
     cells.push_back(number_cell(report.floor, metric));
     table.add_row(cells);
   }
@@ -97,7 +100,7 @@ Table tasks_table(const DemoReport& report) {
   Table table(header);
   for (const auto& row : report.tasks) {
     Names cells = {row.labels.task};
-    for (const auto& metric : metrics) cells.push_back(number_cell(row.result.scores, metric));
+    for (const auto& metric : metrics) cells.push_back(result_cell(row, metric));
     table.add_row(cells);
   }
   return table;
@@ -147,6 +150,8 @@ std::string explanation(const DemoReport& report) {
 
 /// Ours beside a rival by one metric, both above the floor of true data.
 std::string comparison(const DemoReport& report, const Row& ours_row, const Row& rival, const std::string& metric) {
+  if (!ours_row.result.diverged.empty()) return metric + " diverged: it LOSES here";
+  if (!rival.result.diverged.empty()) return fmt::format("{} where {} diverged", metric, rival.labels.method);
   const double floor = report.floor.at(metric);
   const double ours = ours_row.result.scores.at(metric) - floor, theirs = rival.result.scores.at(metric) - floor;
   const auto& name = rival.labels.method;

@@ -40,8 +40,10 @@ Names values_of(const std::vector<T>& labelled, std::string Labels::*label) {
   return names;
 }
 
-/// NaN where the row has none.
-double metric_of(const Row& row, const std::string& metric) { return row.metric(metric).value_or(NAN); }
+/// NaN where the row has none or diverged.
+double metric_of(const Row& row, const std::string& metric) {
+  return row.result.diverged.empty() ? row.metric(metric).value_or(NAN) : NAN;
+}
 
 /// The deviation over seeds, or half the bootstrap interval; 0 where the row has neither.
 double error_of(const Row& row, const std::string& metric) {
@@ -220,8 +222,8 @@ std::optional<Figure> scatter_figure(const Report& report, const std::string& me
                      .log_y = true,
                      .frontier = true};
   for (const auto& row : report.rows) {
-    if (row.labels.task != task_name(task) || !row.result.done()) continue;
     const double value = metric_of(row, metric);
+    if (row.labels.task != task_name(task) || std::isnan(value)) continue;
     const auto of_family = [&](const ScatterSeries& s) { return s.name == family_of(row.labels.method); };
     std::find_if(chart.series.begin(), chart.series.end(), of_family)
         ->points.push_back({row_name(row.labels), metric_of(row, "seconds_per_sample"), std::max(value, kLeastShown), 0,

@@ -5,8 +5,8 @@
 #include <map>
 #include <set>
 
-#include "piddm/eval/metric_registry.h"
 #include "piddm/files/atomic_file.h"
+#include "piddm/tables/best.h"
 
 namespace piddm {
 
@@ -32,10 +32,10 @@ std::string cell(const Row& row, const Column& column, Form form = Form::file) {
     const auto value = row.paper ? row.paper->metrics.find(column.metric) : std::nullopt;
     return value ? format_number(*value) + (row.paper->doubtful.empty() ? "" : "?") : "";
   }
-  const auto value = row.metric(column.metric), deviation = row.deviation.find(column.metric);
-  if (!value) return "";
-  if (deviation) return format_number(*value) + " ± " + format_number(*deviation);
-  return format_number(*value) + (form == Form::page ? interval_text(row, column.metric) : "");
+  const auto text = score_text(row.result.scores, column.metric, !row.result.diverged.empty());
+  if (text.empty() || text == kDiverged) return text;
+  if (const auto deviation = row.deviation.find(column.metric)) return text + " ± " + format_number(*deviation);
+  return text + (form == Form::page ? interval_text(row, column.metric) : "");
 }
 
 std::vector<Column> columns_of(const Report& report) {
@@ -65,19 +65,11 @@ std::vector<Label> labels_in(const Report& report) {
   return out;
 }
 
-/// Marks the smallest value of each metric among rows of the same PDE and task.
+/// Marks the best values of each metric (best.h).
 void emphasise_best(Table& table, const Report& report, const std::vector<Column>& columns, size_t first_column) {
   for (size_t c = 0; c < columns.size(); ++c) {
-    if (columns[c].paper || !lower_is_better(columns[c].metric)) continue;
-    std::map<std::pair<std::string, std::string>, std::pair<double, size_t>> best;
-    for (size_t i = 0; i < report.rows.size(); ++i) {
-      const auto value = report.rows[i].metric(columns[c].metric);
-      if (!value || std::isnan(*value)) continue;
-      const std::pair group(report.rows[i].labels.pde, report.rows[i].labels.task);
-      const auto found = best.find(group);
-      if (found == best.end() || *value < found->second.first) best[group] = {*value, i};
-    }
-    for (const auto& [group, winner] : best) table.emphasise(winner.second, first_column + c);
+    if (columns[c].paper) continue;
+    for (const size_t row : best_rows(report, columns[c].metric)) table.emphasise(row, first_column + c);
   }
 }
 
@@ -88,6 +80,7 @@ std::string remarks_of(const Report& report) {
     if (row.seeds) text += fmt::format("- {}: {} seeds so far\n", name, *row.seeds);
     if (!row.result.refused.empty()) text += fmt::format("- {}: refused: {}\n", name, row.result.refused);
     if (!row.result.failed.empty()) text += fmt::format("- {}: failed: {}\n", name, row.result.failed);
+    if (!row.result.diverged.empty()) text += fmt::format("- {}: diverged: {}\n", name, row.result.diverged);
     if (row.paper && !row.paper->doubtful.empty())
       text += fmt::format("- {}: the paper's row is doubtful: {}\n", name, row.paper->doubtful);
   }
@@ -105,8 +98,22 @@ std::string floors_text(const Report& report) {
   return text;
 }
 
+/// "fp32", or of several "fp32 (darcy generate teacher, ...), bf16 (...)"; empty where no row says it.
+std::string precisions_of(const Report& report) {
+  std::map<std::string, std::vector<std::string>> rows;
+  for (const auto& row : report.rows)
+    if (!row.result.precision.empty()) rows[row.result.precision].push_back(row.labels.text());
+  if (rows.size() == 1) return rows.begin()->first;
+  std::vector<std::string> parts;
+  for (const auto& [precision, names] : rows)
+    parts.push_back(fmt::format("{} ({})", precision, fmt::join(names, ", ")));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
 std::string notes_of(const Report& report) {
   auto text = fmt::format("{}\n\n- {}\n", report.reading, report.sizes);
+  if (const auto precisions = precisions_of(report); !precisions.empty())
+    text += fmt::format("- arithmetic of the networks: {}\n", precisions);
   if (!report.caveat.empty()) text += "- paper: " + report.caveat + "\n";
   return text + floors_text(report) + remarks_of(report);
 }

@@ -7,7 +7,7 @@
 namespace piddm {
 
 /// Ours, the paper's beside it where it has the number, multiples of the reference method's pde_error; best values of
-/// each group emphasised.
+/// each group (best.h) emphasised, "diverged" in the place of what says nothing else (eval/divergence.h).
 Table table_of(const Report& report);
 
 /// The same for a page: bootstrap intervals behind the numbers, and the floor of each PDE as a row of its own.
