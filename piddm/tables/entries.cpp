@@ -43,15 +43,19 @@ json physics_options(const Experiment& experiment, const std::string& method) {
 }
 
 json method_options(const TableOptions& options, const Experiment& experiment, const std::string& method) {
-  return overlaid(physics_options(experiment, method), options.by_method.value(method, json::object()));
+  json own = physics_options(experiment, method);
+  if (options.precision != Precision::fp32)  // the methods' own
+    own["precision"] = enum_names(options.precision).at(static_cast<size_t>(options.precision));
+  return overlaid(own, options.by_method.value(method, json::object()));
 }
 
 Experiment plain(Experiment experiment, bool physics) {
   experiment.distill.heads = {};
-  const double lambda = physics ? experiment.distill.loss.lambda : 0;
-  const double boundary = physics ? experiment.distill.loss.boundary : 0;
-  experiment.distill.loss = {
-      .lambda = lambda, .boundary = boundary, .physics_ramp = experiment.distill.loss.physics_ramp};
+  StudentLossOptions loss;
+  loss.lambda = physics ? experiment.distill.loss.lambda : 0;
+  loss.boundary = physics ? experiment.distill.loss.boundary : 0;
+  loss.physics_ramp = experiment.distill.loss.physics_ramp;
+  experiment.distill.loss = loss;
   return experiment;
 }
 
@@ -91,6 +95,7 @@ Entry generation(const TableOptions& options, const Experiment& experiment, cons
 Entry task_entry(const TableOptions& options, const Experiment& experiment, const std::string& task,
                  const std::string& method) {
   auto entry = base_entry(experiment, parse_task(task), method);
+  if (options.mask_seed >= 0) entry.mask_seed = static_cast<uint64_t>(options.mask_seed);
   entry.count = method_card(method).slow ? options.slow_cases : options.cases;
   entry.method = method;
   entry.model = method == "piddm" ? ModelRole::student : method == "pidm" ? ModelRole::pidm : ModelRole::teacher;
@@ -113,6 +118,15 @@ std::vector<std::string> chosen(const std::string& what, const std::vector<std::
     if (std::find(own.begin(), own.end(), name) == own.end())
       throw UsageError("{}", unknown_name_message(what + " of this table", name, own));
   return asked;
+}
+
+std::vector<Entry> generations(const TableOptions& o, const std::vector<std::string>& pdes,
+                               const std::vector<std::string>& methods) {
+  std::vector<Entry> out;
+  for (const auto& pde : chosen("PDE", o.pdes, pdes))
+    for (const auto& method : chosen("method", o.methods, methods))
+      out.push_back(generation(o, table_experiment(o, pde), method));
+  return out;
 }
 
 json variant_settings(const TableOptions& options, const std::string& pde, const std::string& variant) {

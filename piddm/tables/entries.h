@@ -28,6 +28,10 @@ Entry with_setting(Entry entry, const std::string& setting);
 std::vector<std::string> chosen(const std::string& what, const std::vector<std::string>& asked,
                                 const std::vector<std::string>& own);
 
+/// Generation on each of the PDEs by each of the methods, or by those of them that are asked for.
+std::vector<Entry> generations(const TableOptions& options, const std::vector<std::string>& pdes,
+                               const std::vector<std::string>& methods);
+
 /// Settings of a distillation variant on top of an experiment: regression, reflow, reflow2, dmd, dmd2, consistency,
 /// each also with "-no-physics" behind it; vp, sub-vp: another process; no-hard: tasks without hard replacement. What
 /// the options ask of the objective's own section (distill.dmd2, say) wins.

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "piddm/solve/methods/registry.h"
+#include "piddm/tables/attribution.h"
 #include "piddm/tables/entries.h"
+#include "piddm/tables/figures.h"
 #include "piddm/tables/pictures.h"
 
 namespace piddm {
@@ -23,14 +25,6 @@ const Names kQuality = {"mmse", "smse", "pde_error"};
 Names joined(Names first, const Names& second) {
   first.insert(first.end(), second.begin(), second.end());
   return first;
-}
-
-std::vector<Entry> generations(const TableOptions& o, const Names& pdes, const Names& methods) {
-  std::vector<Entry> out;
-  for (const auto& pde : chosen("PDE", o.pdes, pdes))
-    for (const auto& method : chosen("method", o.methods, methods))
-      out.push_back(generation(o, table_experiment(o, pde), method));
-  return out;
 }
 
 std::vector<Entry> solved_tasks(const TableOptions& o, const Names& methods) {
@@ -116,14 +110,13 @@ TableRecipe table_components() {
 }
 
 TableRecipe table_diversity() {
-  return {.columns = {"swd", "apdd", "smse", "spectrum_error", "frechet_teacher"},
+  return {.columns = {"swd", "apdd", "apdd_teacher", "smse", "spectrum_error", "frechet_teacher"},
           .entries =
               [](const TableOptions& o) {
                 return generations(o, {"darcy"}, {"piddm-1", "piddm-ref", "distill", "teacher"});
               },
           .takes = {"pdes", "methods"},
-          .reading =
-              "Distances to held-out data. The paper's APDD is against the teacher's samples, ours against true ones."};
+          .reading = "Distances to held-out data; apdd_teacher, as the paper's APDD, to the teacher's samples."};
 }
 
 TableRecipe table_teacher() {
@@ -249,74 +242,6 @@ TableRecipe table_physics_term() {
       .reading = "Every way to distil with and without the physics of the final sample; heads are the same in both."};
 }
 
-TableRecipe figure_ablation() {
-  return {.columns = joined(kQuality, {"solution_error", "mse_u", "mse_a"}),
-          .entries =
-              [](const TableOptions& o) {
-                std::vector<Entry> out;
-                for (const int64_t steps : {5, 10, 20, 50, 100, 200}) {
-                  const json overlay = {{"distill", {{"pairs", {{"integrator", "euler"}, {"steps", steps}}}}}};
-                  out.push_back(with_setting(generation(o, table_experiment(o, "darcy", overlay), "piddm-1"),
-                                             fmt::format("N_s = {}", steps)));
-                }
-                for (const double lambda : {0.0, 0.01, 0.1, 1.0, 10.0, 100.0}) {
-                  const json overlay = {{"distill", {{"loss", {{"lambda", lambda}}}}}};
-                  out.push_back(with_setting(generation(o, table_experiment(o, "darcy", overlay), "piddm-1"),
-                                             fmt::format("lambda_train = {}", lambda)));
-                }
-                for (const double lambda : {0.0, 0.01, 0.1, 1.0, 10.0, 100.0}) {
-                  auto entry = task_entry(o, table_experiment(o, "darcy"), "forward", "piddm");
-                  entry.options["lambda"] = lambda;
-                  out.push_back(with_setting(entry, fmt::format("lambda_infer = {}", lambda)));
-                }
-                return out;
-              },
-          .reading = "One setting changed at a time.",
-          .charts = chart_ablation};
-}
-
-TableRecipe figure_forward() {
-  return {
-      .columns = {"mse_u", "rel_l2_u", "pde_error", "nfe"},
-      .entries =
-          [](const TableOptions& o) {
-            std::vector<Entry> out;
-            for (const auto& method : chosen("method", o.methods, {"eci", "diffusionpde", "dflow", "pidm", "piddm"}))
-              out.push_back(task_entry(o, table_experiment(o, "darcy"), "forward", method));
-            return out;
-          },
-      .takes = {"methods"},
-      .reading = "One case of the forward problem: solution, error and residual of every method, in shared colours.",
-      .sheets = sheet_forward};
-}
-
-TableRecipe figure_pareto() {
-  return {.columns = {"seconds_per_sample", "pde_error", "solution_error", "mse_u", "mmse", "nfe"},
-          .entries =
-              [](const TableOptions& o) {
-                const auto experiment = table_experiment(o, "darcy");
-                auto out =
-                    generations(o, {"darcy"}, {"piddm-1", "piddm-decoded", "eci", "diffusionpde", "cocogen", "dflow"});
-                for (const int64_t steps : {10, 25, 50, 100}) {
-                  auto entry = generation(o, experiment, "teacher");
-                  entry.options["integrator"] = "euler";
-                  entry.options["steps"] = steps;
-                  out.push_back(with_setting(entry, fmt::format("{} steps", steps)));
-                }
-                for (const char* method : {"eci", "diffusionpde", "dflow", "teacher", "pcfm", "classical"})
-                  out.push_back(task_entry(o, experiment, "forward", method));
-                for (const int64_t iterations : {10, 20, 40, 80}) {
-                  auto entry = task_entry(o, experiment, "forward", "piddm");
-                  entry.options["task"]["iterations"] = iterations;
-                  out.push_back(with_setting(entry, fmt::format("{} steps", iterations)));
-                }
-                return out;
-              },
-          .takes = {"pdes", "methods"},
-          .reading = "Error against wall time per sample: generation by solution_error, the forward task by mse_u.",
-          .charts = chart_pareto};
-}
-
 std::vector<Entry> sensitivity_entries(const TableOptions& o, const std::string& part) {
   std::vector<Entry> out;
   if (part == "stencil")
@@ -370,6 +295,8 @@ const Registry<TableRecipe()>& table_registry() {
           {"table-downstream", "forward, inverse, reconstruction by every method", table_downstream},
           {"table-variants", "distillation variants, processes, no hard replacement", table_variants},
           {"table-components", "what distillation, physics term and heads bring", table_components},
+          {"table-attribution", "ours: what heads, physics and each further component bring", table_attribution},
+          {"table-attribution-tasks", "ours: the same for latent optimisation", table_attribution_tasks},
           {"table-diversity", "SWD and APDD", table_diversity},
           {"table-teacher", "students of teachers of several ages", table_teacher},
           {"table-architecture", "FNO, U-Net and auto-encoder", table_architecture},

@@ -112,6 +112,55 @@ TEST(Tables, VariantsHaveWeightsOfTheirOwnAndTakeWhatIsAskedFor) {
   EXPECT_EQ(entries_of("table-physics-term", options).size(), 1u);
 }
 
+TEST(Tables, WithoutLambdaTheAblationHasNoPhysicsAtAll) {
+  for (const auto scale : {Scale::smoke, Scale::small, Scale::paper}) {
+    const auto options = table_options(scale);
+    const auto usual = table_experiment(options, "darcy").distill.loss;
+    ASSERT_GT(usual.error, 0);
+    size_t panels = 0;
+    for (const auto& entry : entries_of("figure-ablation", options)) {
+      const auto& loss = entry.experiment.distill.loss;
+      if (entry.labels.setting == "lambda_train = 0") {
+        EXPECT_FALSE(loss.physics());
+        ++panels;
+      } else if (entry.labels.setting == "lambda_train = 10") {
+        EXPECT_EQ(loss.lambda, 10);
+        EXPECT_DOUBLE_EQ(loss.error, 10 * usual.error / usual.lambda);
+        ++panels;
+      }
+    }
+    EXPECT_EQ(panels, 2u);
+  }
+}
+
+TEST(Tables, TheTeachersStepsOfTheAblationAreEulersAtUniformTimes) {
+  size_t steps = 0;
+  for (const auto& entry : entries_of("figure-ablation", table_options(Scale::smoke))) {
+    if (!entry.labels.setting.starts_with("N_s")) continue;
+    const auto& pairs = entry.experiment.distill.pairs;
+    EXPECT_EQ(pairs.spacing, Spacing::uniform) << entry.labels.setting;
+    EXPECT_EQ(pairs.integrator, IntegratorKind::euler) << entry.labels.setting;
+    EXPECT_EQ(entry.labels.setting, fmt::format("N_s = {}", pairs.steps));
+    ++steps;
+  }
+  EXPECT_EQ(steps, 6u);
+}
+
+TEST(Tables, EveryMethodRunsInOnePrecision) {
+  for (const auto scale : {Scale::smoke, Scale::small, Scale::paper})
+    for (const char* precision : {"fp32", "bf16"}) {
+      auto options = table_options(scale);
+      options.precision = precision == std::string("fp32") ? Precision::fp32 : Precision::bf16;
+      for (const auto& name : {"table-generative", "table-downstream"})
+        for (const auto& entry : entries_of(name, options))
+          EXPECT_EQ(entry.options.value("precision", "fp32"), precision) << entry.labels.text();
+      options.by_method["eci"]["precision"] = "tf32";
+      options.methods = {"eci"};
+      for (const auto& entry : entries_of("table-generative", options))
+        EXPECT_EQ(entry.options.at("precision"), "tf32");
+    }
+}
+
 TEST(Tables, BaselinesKeepTheirOwnWeightOfThePhysics) {
   auto options = table_options(Scale::paper);
   options.methods = {"piddm-1", "pidm", "dflow"};
