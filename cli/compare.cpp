@@ -1,5 +1,6 @@
 #include "piddm/tables/compare.h"
 #include "cli/command.h"
+#include "cli/numbers.h"
 #include "piddm/core/config.h"
 #include "piddm/tables/report_files.h"
 
@@ -10,12 +11,14 @@ namespace {
 struct CompareArguments {
   std::string teacher, student, pidm, out = "runs/compare";
   std::vector<std::string> settings;
+  std::optional<uint64_t> mask_seed;
   bool matched = false, seeded = false;
 };
 
 void compare(const Context& context, const CompareArguments& o) {
   json config = write_fields(CompareOptions{});
   if (o.seeded) config["seed"] = context.seed;
+  if (o.mask_seed) config["mask_seed"] = *o.mask_seed;
   config["matched"] = o.matched;
   for (const auto& setting : o.settings) apply_setting(config, setting);
   CompareOptions options;
@@ -34,6 +37,9 @@ void add_compare(CLI::App& app, Context& context) {
   command->add_option("--teacher", o->teacher, "run or model folder of a teacher");
   command->add_option("--student", o->student, "run or model folder of its student");
   command->add_option("--pidm", o->pidm, "run or model folder of a teacher trained with pidm.lambda > 0");
+  command
+      ->add_option("--mask-seed", o->mask_seed, "seed of what tasks reveal, apart from that of starts; default: --seed")
+      ->check(seed_number());
   command->add_flag("--matched", o->matched, "the paper's compute-matched settings");
   command
       ->add_option("--set", o->settings,

@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "cli/numbers.h"
 #include "piddm/core/table.h"
+#include "piddm/eval/divergence.h"
 #include "piddm/eval/evaluation.h"
 #include "piddm/eval/metric_registry.h"
 #include "piddm/files/atomic_file.h"
@@ -34,6 +35,7 @@ std::vector<std::string> columns_of(const EvaluateArguments& o, const Pde& pde) 
   const auto& work = o.work;
   const auto judged = work.task.empty() ? kSamplesJudged : kTasksJudged | (work.ensemble ? kEnsemblesJudged : 0U);
   auto out = default_columns(judged, metric_parts(pde));
+  if (!work.classifier) std::erase_if(out, [](const auto& name) { return needs(name, MetricNeeds::classifier); });
   if (work.features.empty()) std::erase_if(out, [](const auto& name) { return needs(name, MetricNeeds::teacher); });
   out.insert(out.begin(), kCount);
   return out;
@@ -52,9 +54,9 @@ void check_columns(const EvaluateArguments& o, const Pde& pde) {
 std::string cell(const Scores& scores, const std::string& column, bool with_interval) {
   if (column == kCount) return fmt::format("{}", scores.n);
   if (!scores.has(column)) return needs(column, MetricNeeds::poseidon) ? "absent" : "-";
-  auto text = format_number(scores.at(column));
+  auto text = score_text(scores, column, !divergence(scores).empty());
   const auto interval = scores.intervals.find(column);
-  if (!with_interval || interval == scores.intervals.end()) return text;
+  if (!with_interval || text == kDiverged || interval == scores.intervals.end()) return text;
   return fmt::format("{} [{}, {}]", text, format_number(interval->second.first),
                      format_number(interval->second.second));
 }
@@ -83,13 +85,17 @@ std::string metric_with(MetricNeeds what) {
 
 json report_of(const EvaluationOptions& o, const EvaluationResult& evaluation) {
   json samples = json::object();
-  for (const auto& [name, scores] : evaluation.inputs) samples[name] = scores;
+  for (const auto& [name, scores] : evaluation.inputs) {
+    samples[name] = scores;
+    if (const auto why = divergence(scores); !why.empty()) samples[name][kDiverged] = why;
+  }
   json report = {{"reference", o.reference}, {"samples", samples}};
   if (evaluation.floor) report.push_back({"floor", *evaluation.floor});
   if (!o.task.empty()) report.push_back({"task", o.task});
   if (evaluation.ensemble) report.push_back({"ensemble", *evaluation.ensemble});
   if (o.task.empty() && o.poseidon.empty())
     report.push_back({"absent", json{{metric_with(MetricNeeds::poseidon), "no Poseidon checkpoint (--poseidon)"}}});
+  if (!evaluation.precision.empty()) report.push_back({"precision", evaluation.precision});
   report.push_back({"machine", describe_machine()});
   return report;
 }
@@ -130,10 +136,11 @@ void run_evaluate(const Context& context, EvaluateArguments o) {
 void add_task_options(CLI::App& command, EvaluationOptions& o) {
   command.add_option("--task", o.task, "judge answers of `piddm solve` to this task: forward, inverse or reconstruct");
   command.add_option("--observe", o.observe,
-                     "with --task: the file that was solved, holding whole samples (same --seed)");
+                     "with --task: the file that was solved, holding whole samples (same --mask-seed or --seed)");
   command.add_option("--share", o.reveal.share, "as given to solve")->check(number_above(0, 1))->capture_default_str();
   command.add_option("--points", o.reveal.points, "as given to solve")->check(whole_number(0))->capture_default_str();
   command.add_option("--channels", o.reveal.channels, "as given to solve")->delimiter(',');
+  command.add_option("--mask-seed", o.mask_seed, "as given to solve; default: --seed")->check(seed_number());
   command.add_flag("--ensemble", o.ensemble, "the inputs are several answers to the same cases: coverage and CRPS");
 }
 
@@ -156,6 +163,8 @@ void add_evaluate(CLI::App& app, Context& context) {
       ->capture_default_str();
   command->add_option("--poseidon", work.poseidon, "folder of a downloaded Poseidon checkpoint: adds its distance");
   command->add_option("--features", work.features, "a teacher of ours: adds a stand-in for Poseidon's distance");
+  command->add_flag("--classifier", work.classifier,
+                    "train a classifier to tell samples from true data: seconds on a GPU, minutes on a CPU");
   command->add_option("--columns", o->columns, "metrics to show (see `piddm list metrics`); the .json has all")
       ->delimiter(',');
   command->add_option("--resamples", work.resamples, "of the bootstrap intervals; 0: none")

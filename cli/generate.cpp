@@ -15,7 +15,9 @@ struct GenerateArguments {
   std::string model, method, out;
   int64_t n = 16, first = 0, refine = 0;
   GridSize grid = 0;
-  bool decode = false;
+  bool decode = false, two_valued = false;
+
+  bool decodes() const { return decode || two_valued; }
   std::vector<std::string> settings;
 };
 
@@ -38,19 +40,26 @@ void generate(const Context& context, const GenerateArguments& o) {
   const auto method = make_method(name, Task::generate, model, method_options(o, name, model));
   SampleFile file(o.out, model);
   PhysicsSummary physics(*model.pde);
-  DecodeTotal decoding;
-  const int64_t bytes = model.pde->num_channels() * model.pde->grid().points() * (o.decode ? 8 : 4);
+  DecodeTotal decoding(*model.pde, o.two_valued);
+  std::string precision;
+  const int64_t bytes = model.pde->num_channels() * model.pde->grid().points() * (o.decodes() ? 8 : 4);
   require_free_space(o.out, 2 * static_cast<double>(o.n) * static_cast<double>(bytes));
   method->generate(o.first, o.n, context.seed, [&](Samples& samples) {
-    if (o.decode) decoding.decode(samples, *model.pde);
+    if (o.decodes()) decoding.decode(samples);
     physics.add(samples);
+    precision = samples.precision;
     file.append(samples.x);
   });
-  json report = {
-      {"out", o.out},         {"n", o.n},        {"grid", model.pde->grid().to_json()}, {"method", method->name()},
-      {"seed", context.seed}, {"first", o.first}};
-  if (o.decode) report["decode"] = write_fields(decoding.summary());
+  json report = {{"out", o.out},
+                 {"n", o.n},
+                 {"grid", model.pde->grid().to_json()},
+                 {"method", method->name()},
+                 {"seed", context.seed},
+                 {"first", o.first},
+                 {"precision", precision}};
+  if (o.decodes()) report["decode"] = write_fields(decoding.summary());
   report.update(json(physics.scores()));
+  note_divergence(report);
   file.write(report);
   context.print(report, format_report(report));
 }
@@ -74,6 +83,8 @@ void add_generate(CLI::App& app, Context& context) {
       ->capture_default_str();
   command->add_flag("--decode", o->decode,
                     "re-solve u for the sample's own coefficients: the equation holds to round-off");
+  command->add_flag("--two-valued", o->two_valued,
+                    "first cut a coefficient that has only two values to them, then decode: both are exact");
   command
       ->add_option("--set", o->settings,
                    "method options, e.g. refine.step=0.1 or steps=50; `piddm list methods` has them all (repeatable)")

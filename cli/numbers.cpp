@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "piddm/core/fields.h"
+
 namespace piddm::cli {
 
 namespace {
@@ -45,5 +47,7 @@ TextCheck number_above(double low, double high) {
     return fmt::format("must be a number above {} and at most {}, got '{}'", low, high, text);
   };
 }
+
+TextCheck seed_number() { return whole_number(0, static_cast<int64_t>(kSeeds.high)); }
 
 }  // namespace piddm::cli

@@ -20,6 +20,9 @@ TextCheck grid_size(int64_t low, int64_t high);
 /// A finite number more than `low` and at most `high`.
 TextCheck number_above(double low, double high);
 
+/// A seed of random numbers.
+TextCheck seed_number();
+
 constexpr int64_t kMostSamples = 1'000'000'000'000;       ///< of files that are written piece by piece
 constexpr int64_t kLargestFirst = 1'000'000'000'000'000;  ///< number of a sample in a seed's stream
 

@@ -1,4 +1,5 @@
 #include "cli/command.h"
+#include "cli/numbers.h"
 #include "piddm/core/config.h"
 #include "piddm/core/log.h"
 #include "piddm/core/stopwatch.h"
@@ -18,7 +19,8 @@ namespace fs = std::filesystem;
 
 struct ReproduceArguments {
   std::string name, scale = "smoke", out = "runs/reproduce", poseidon;
-  std::vector<std::string> settings, merge;
+  std::vector<std::string> settings, merge, pdes, rows;
+  std::optional<uint64_t> mask_seed;
   bool list = false, dry_run = false, so_far = false, seeded = false;
 };
 
@@ -61,7 +63,10 @@ json resolved_options(const Context& context, const ReproduceArguments& o, const
   json options = table ? write_fields(table_options(scale)) : lab_registry().at(name)().options(scale);
   if (o.seeded && table) options["seeds"] = {context.seed};
   if (o.seeded && !table) options["seed"] = context.seed;
+  if (o.mask_seed && table) options["mask_seed"] = *o.mask_seed;
   if (!o.poseidon.empty() && table) options["judge"]["poseidon"] = o.poseidon;
+  if (!o.pdes.empty() && table) options["pdes"] = o.pdes;
+  if (!o.rows.empty() && table) options["settings"] = o.rows;
   for (const auto& setting : o.settings) apply_setting(options, setting);
   return options;
 }
@@ -155,8 +160,8 @@ std::pair<std::string, json> so_far(const Context& context, const ReproduceArgum
 /// The table of reports that were made elsewhere.
 std::pair<std::string, json> merge(const ReproduceArguments& o) {
   require<UsageError>(is_table(o.name), "--merge: '{}' is not a table", o.name);
-  require<UsageError>(o.settings.empty() && !o.dry_run && !o.so_far,
-                      "--merge computes nothing: --set, --dry-run and --so-far do not go with it");
+  require<UsageError>(o.settings.empty() && o.pdes.empty() && o.rows.empty() && !o.dry_run && !o.so_far,
+                      "--merge computes nothing: --set, --pdes, --settings, --dry-run and --so-far do not go with it");
   parse_scale(o.scale);
   std::vector<Report> reports;
   for (const auto& file : o.merge) {
@@ -227,8 +232,13 @@ void add_reproduce(CLI::App& app, Context& context) {
   command->add_option("--scale", o->scale, "smoke, small or paper")->capture_default_str();
   command->add_option("--out", o->out, "results go to OUT/NAME-SCALE, what they are made of to OUT/steps")
       ->capture_default_str();
+  command->add_option("--pdes", o->pdes, "which PDEs of a table, as --set pdes=[...]");
+  command->add_option("--settings", o->rows, "which settings (rows) of a table, as --set settings=[...]");
   command->add_option("--set", o->settings, "key=value on top of the scale's options (repeatable)")
       ->allow_extra_args(false);
+  command
+      ->add_option("--mask-seed", o->mask_seed, "seed of what tasks reveal, apart from that of starts; default: --seed")
+      ->check(seed_number());
   command->add_option("--poseidon", o->poseidon, "folder of a downloaded Poseidon checkpoint: adds fpd");
   command->add_option("--merge", o->merge,
                       "make the table from these report.json files, later ones win; computes nothing");

@@ -27,11 +27,11 @@ Samples samples_in(const std::string& file, const Pde& pde) {
   check_declared(data.description, pde, file + " is");
   const json origin = data.description.origin.is_object() ? data.description.origin : json::object();
   const auto work = [&](const char* key) { return origin.value(key, 0.0); };
-  return {data.fields, work("nfe"), work("backward"), work("seconds_per_sample")};
+  return {data.fields, work("nfe"), work("backward"), work("seconds_per_sample"), 0, origin.value("precision", "")};
 }
 
 Scores judge_model(const EvaluationOptions& o, const std::string& folder, const Judge& judge, const Pde& pde,
-                   torch::Device device) {
+                   torch::Device device, EvaluationResult& out) {
   const double held = PeakMemory(device).mib();  // on a GPU, by the judge
   const auto model = model_like(folder, pde, device);
   const PeakMemory memory(model.device());
@@ -39,6 +39,7 @@ Scores judge_model(const EvaluationOptions& o, const std::string& folder, const 
   const auto method = make_method(name, Task::generate, model, default_options(name, model));
   const auto samples = method->generate(0, o.n, o.seed);
   const double peak = std::max(memory.mib() - held, 0.0);
+  out.precision[folder] = samples.precision;
   auto scores = judge.samples(samples, {o.resamples, o.seed});
   scores.values[metric::kPeakMemory] = peak;
   if (model.training.seconds > 0) scores.values[metric::kTrainingSeconds] = model.training.seconds;
@@ -58,16 +59,21 @@ Judge make_judge(const EvaluationOptions& o, const Dataset& reference, const Pde
   if (!o.poseidon.empty())
     for (const auto& metric : poseidon_metrics(load_poseidon(o.poseidon, device), *pde)) judge.add(metric);
   if (!o.features.empty()) judge.add(teacher_metric(load_model(o.features, device), *pde));
+  if (o.classifier) judge.add(ClassifierRecipe{});
   return judge;
 }
 
 EvaluationResult judge_samples(const EvaluationOptions& o, const Judge& judge, const Pde& pde, torch::Device device) {
   EvaluationResult out;
   int64_t smallest = o.n;
+  const auto judge_file = [&](const std::string& file) {
+    const auto samples = samples_in(file, pde);
+    if (!samples.precision.empty()) out.precision[file] = samples.precision;
+    return judge.samples(samples, {o.resamples, o.seed});
+  };
   for (const auto& input : o.inputs) {
-    out.inputs.emplace_back(input, fs::is_directory(input)
-                                       ? judge_model(o, input, judge, pde, device)
-                                       : judge.samples(samples_in(input, pde), {o.resamples, o.seed}));
+    out.inputs.emplace_back(
+        input, fs::is_directory(input) ? judge_model(o, input, judge, pde, device, out) : judge_file(input));
     smallest = std::min(smallest, out.inputs.back().second.n);
   }
   out.floor = judge.floor(smallest, o.seed);
@@ -82,11 +88,13 @@ EvaluationResult judge_answers(const EvaluationOptions& o, const Judge& judge, c
     members.push_back(samples_in(input, pde));
   }
   const int64_t cases = members.front().x.size(0);
-  const auto file = read_observation(o.observe, parse_solve_task(o.task), pde, o.seed, o.reveal, cases);
+  const auto file =
+      read_observation(o.observe, parse_solve_task(o.task), pde, o.mask_seed.value_or(o.seed), o.reveal, cases);
   require<UsageError>(file.truth.defined(), "{}: does not hold whole samples, so there is no truth to compare with",
                       o.observe);
   EvaluationResult out;
   for (size_t i = 0; i < members.size(); ++i) {
+    if (!members[i].precision.empty()) out.precision[o.inputs[i]] = members[i].precision;
     require<DataError>(members[i].x.size(0) == file.truth.size(0), "{}: {} cases, but {} has {}", o.inputs[i],
                        members[i].x.size(0), o.observe, file.truth.size(0));
     out.inputs.emplace_back(o.inputs[i], judge.task(members[i], file.truth, file.observation, {o.resamples, o.seed}));
@@ -103,6 +111,7 @@ void check_options(const EvaluationOptions& o) {
   require<UsageError>(o.task.empty() == o.observe.empty(), "--task and --observe go together");
   require<UsageError>(!o.ensemble || (!o.task.empty() && o.inputs.size() >= 2),
                       "--ensemble: needs --task and at least 2 files of answers to the same cases");
+  require<UsageError>(!o.classifier || o.task.empty(), "--classifier judges generated samples, not answers to a task");
   require<UsageError>(o.task != "generate", "--task generate: leave --task out to judge generated samples");
 }
 

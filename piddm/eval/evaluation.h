@@ -17,18 +17,21 @@ struct EvaluationOptions {
   std::string reference;            ///< a file of true data
   std::string model;                ///< takes the normaliser from it; "": from a model among the inputs, else fitted
   std::string poseidon, features;   ///< folders of a Poseidon checkpoint and of a teacher, for Frechet distances
+  bool classifier = false;          ///< judge samples by a classifier too
   std::string task, observe;        ///< the inputs are answers to this task on this file of whole samples
   ObserveOptions reveal;            ///< as the answers were made
   int64_t n = 1024;                 ///< samples generated from each model
   int resamples = 200;              ///< of the bootstrap intervals
   bool ensemble = false;            ///< the inputs are several answers to the same cases
   uint64_t seed = 0;
+  std::optional<uint64_t> mask_seed = {};  ///< of what the task revealed; nothing: `seed`
 };
 
 struct EvaluationResult {
   std::vector<std::pair<std::string, Scores>> inputs;  ///< in the order of the options
   std::optional<Scores> floor;                         ///< of generated samples
   std::optional<Scores> ensemble;                      ///< of answers, where asked for
+  json precision = json::object();                     ///< arithmetic of the networks, of the inputs that say it
 };
 
 /// UsageErrors for options that do not fit together, before any file is read.

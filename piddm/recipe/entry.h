@@ -1,9 +1,11 @@
 #pragma once
 // One row of a table, before it is computed: a method with one model of one experiment, generating or solving a task.
 
+#include <optional>
 #include <string>
 
 #include "piddm/experiment/experiment.h"
+#include "piddm/solve/smooth_solution.h"
 #include "piddm/solve/task/task.h"
 
 namespace piddm {
@@ -36,8 +38,11 @@ struct Entry {
   Task task = Task::generate;
   int64_t count = 0;  ///< samples or cases
   bool decode = false;
+  std::optional<SolutionFilter> filter = {};  ///< generation: a low-pass of the solution, before it is decoded
   /// Generate with a student on another grid than it was trained on, and judge there.
   std::optional<GridSize> grid = {};
+  /// Tasks: seed of what is revealed; nothing: the experiment's, which is that of the starts too.
+  std::optional<uint64_t> mask_seed = {};
   int64_t starts = 1;  ///< tasks: how many times every case is solved, from other random starts: adds mse_variance
   json judged_as = json::object();  ///< parameters of the PDE that judges, where they differ from the experiment's
 };

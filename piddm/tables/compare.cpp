@@ -68,6 +68,7 @@ std::vector<Entry> entries_of(const std::map<ModelRole, Experiment>& experiments
                   .method = method,
                   .task = task,
                   .count = task == Task::generate ? o.samples : o.cases};
+      if (o.mask_seed >= 0 && task != Task::generate) entry.mask_seed = static_cast<uint64_t>(o.mask_seed);
       if (o.matched) entry.options = method_card(method).matched(entry.options);
       merge_config(entry.options, o.settings.value(method, json::object()));
       out.push_back(entry);

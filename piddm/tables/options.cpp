@@ -46,12 +46,11 @@ TableOptions smoke() {
   return o;
 }
 
-/// 100 evaluations as in the paper, at times that smooth fields need (process/time_grid.h). Guided methods look at
-/// residuals of clean estimates, and the rounding of bf16 is far below those.
+/// 100 evaluations as in the paper, at times that smooth fields need (process/time_grid.h).
 json methods_on_a_gpu() {
   json out;
   for (const char* method : {"eci", "diffusionpde", "cocogen", "dflow", "pcfm"})
-    out[method] = {{"precision", "bf16"}, {"spacing", "quadratic"}};
+    out[method] = {{"spacing", "quadratic"}};
   out["classical"] = {{"batch", 64}};  // its solves are bound by launches
   for (const char* method : {"teacher", "pidm"})
     out[method] = {{"integrator", "heun"}, {"steps", 50}, {"spacing", "quadratic"}};

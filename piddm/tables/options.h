@@ -27,6 +27,8 @@ struct TableOptions {
   int64_t slow_cases = 16;
   int64_t starts = 8;
   WorkbenchOptions judge = {};
+  Precision precision = Precision::fp32;
+  int64_t mask_seed = -1;
   std::string preset = "";
   json experiment = json::object();
   json by_pde = json::object();
@@ -50,6 +52,10 @@ struct TableOptions {
     f("slow_cases", slow_cases, count_from(1, 1e6), "cases of those methods");
     f("starts", starts, count_from(1, 1e6), "random starts behind a variance");
     f("judge", judge, "how everything is judged");
+    f("precision", precision,
+      "arithmetic in which every method's network runs on a GPU: fp32, tf32 or bf16; by_method.NAME.precision: of one");
+    f("mask_seed", mask_seed, between(-1, 9.2e18),
+      "tasks: seed of what is revealed, apart from that of the starts; -1: the seed itself");
     f("preset", preset, "experiments are the presets PDE + this, e.g. -32");
     f("experiment", experiment, "settings on top of every preset, e.g. experiment.train.steps=4000");
     f("by_pde", by_pde, "further settings of one PDE, e.g. by_pde.burgers.pde.grid=32");

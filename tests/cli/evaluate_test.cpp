@@ -1,5 +1,6 @@
 // `piddm evaluate`: columns, intervals, FPD and its stand-in, tasks and ensembles.
 
+#include "piddm/data/dataset.h"
 #include "tests/cli/workshop.h"
 
 namespace piddm {
@@ -74,6 +75,38 @@ TEST_F(CliEvaluate, ModelsShowWhatTheyCost) {
   const auto row = run(command({"--n", "4"}, "student")).at("samples").at(shop_.at("student"));
   EXPECT_GT(row.at("training_seconds").get<double>(), 0);
   EXPECT_GE(row.at("peak_memory_mib").get<double>(), 0);
+}
+
+// The hard replacement shows what was revealed: entries that are exactly the truth's.
+TEST_F(CliEvaluate, AMaskSeedRevealsTheSameEntriesToOtherStarts) {
+  const auto revealed = [&](const Arguments& seeds) {
+    Arguments all = {
+        "solve", shop_.at("student"), "--task", "reconstruct", "--observe", shop_.at("other.npz"), "--n", "2",
+        "--set", "task.iterations=2", "--set",  "spread=1",    "--out",     out("answer.npz")};
+    all.insert(all.end(), seeds.begin(), seeds.end());
+    const auto report = run(all);
+    EXPECT_EQ(report.at("precision"), "fp32");
+    const auto answer = load_dataset(out("answer.npz")).fields;
+    const auto truth = load_dataset(shop_.at("other.npz")).fields.narrow(0, 0, 2);
+    return std::pair(((answer - truth).abs() < 1e-6 * truth.abs()).select(1, 0), answer);
+  };
+  const auto [usual, first] = revealed({"--seed", "3"});
+  const auto [named, same] = revealed({"--seed", "3", "--mask-seed", "3"});
+  EXPECT_TRUE(torch::equal(first, same));  // the mask is the seed's unless named
+  const auto [kept, other] = revealed({"--seed", "4", "--mask-seed", "3"});
+  EXPECT_TRUE(torch::equal(kept, usual));
+  EXPECT_FALSE(torch::equal(other, first));
+  const auto misfit = [&](const Arguments& seeds) {
+    Arguments all = {"evaluate",    out("answer.npz"), "--reference",         shop_.at("other.npz"), "--task",
+                     "reconstruct", "--observe",       shop_.at("other.npz"), "--resamples",         "0"};
+    all.insert(all.end(), seeds.begin(), seeds.end());
+    return run(all).at("samples").at(out("answer.npz")).at("constraint_error").get<double>();
+  };
+  EXPECT_LT(misfit({"--seed", "4", "--mask-seed", "3"}), 1e-10);
+  EXPECT_GT(misfit({"--seed", "4"}), 1e-4);
+  expect_failure({"solve", shop_.at("student"), "--task", "forward", "--observe", shop_.at("other.npz"), "--mask-seed",
+                  "-1", "--out", out("answer.npz")},
+                 ExitCode::usage, "--mask-seed");
 }
 
 TEST_F(CliEvaluate, JudgesTasksAndEnsembles) {

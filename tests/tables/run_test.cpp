@@ -57,6 +57,27 @@ TEST_F(TableRuns, WhatIsFinishedMakesATable) {
   EXPECT_EQ(testing::read_text(folder_ / "table-generative/report.json"), whole);
 }
 
+TEST_F(TableRuns, AMaskSeedChangesWhatIsRevealedAndNotTheStart) {
+  options_.pdes = {"darcy"};
+  options_.tasks = {"reconstruct"};
+  options_.methods = {"classical"};  // has no start: its answer depends on the mask alone
+  const auto metrics = [&] { return run("table-downstream").at("rows")[0].at("metrics").at("mse_u"); };
+  const auto usual = metrics();
+  options_.mask_seed = 0;  // that of the seed
+  EXPECT_EQ(metrics(), usual);
+  options_.mask_seed = 5;
+  const auto other = metrics();
+  EXPECT_NE(other, usual);
+  options_.seeds = {3};
+  EXPECT_EQ(metrics(), other);
+}
+
+TEST_F(TableRuns, EveryRowSaysItsPrecision) {
+  options_.pdes = {"darcy"};
+  options_.methods = {"teacher", "piddm-1"};
+  for (const auto& row : run("table-generative").at("rows")) EXPECT_EQ(row.at("precision"), "fp32");
+}
+
 TEST_F(TableRuns, ASecondRunComputesNothingAndAChangedKeyOnlyWhatDependsOnIt) {
   options_.pdes = {"darcy"};
   options_.methods = {"piddm-1", "teacher"};
