@@ -46,11 +46,22 @@ class BatchedMethod::Meter {
     const auto spent = network_.spent();
     const auto n = static_cast<double>(x.size(0));
     const auto each = [&](int64_t count) { return static_cast<double>(count) / n; };
-    return {x, each(spent.forward + method_.unmetered_ - method_.uncounted_ - method_.recomputed_),
-            each(spent.backward), watch_.seconds() / n, each(method_.recomputed_)};
+    return {x,
+            each(spent.forward + method_.unmetered_ - method_.uncounted_ - method_.recomputed_),
+            each(spent.backward),
+            watch_.seconds() / n,
+            each(method_.recomputed_),
+            precision_in_use()};
   }
 
  private:
+  /// A CPU has no other than fp32.
+  std::string precision_in_use() const {
+    const auto& model = method_.model_;
+    const auto precision = model.device().is_cuda() ? model.network->precision() : Precision::fp32;
+    return enum_names(precision).at(static_cast<size_t>(precision));
+  }
+
   BatchedMethod& method_;
   WorkMeter network_;
   Stopwatch watch_;

@@ -19,6 +19,7 @@ struct Samples {
   double backward = 0;            ///< backward passes
   double seconds_per_sample = 0;  ///< wall time
   double recomputed = 0;          ///< evaluations repeated in backward passes to save memory; not in nfe
+  std::string precision = {};     ///< arithmetic of the network: fp32 (always on a CPU), tf32 or bf16; empty: not known
 };
 
 class Method {

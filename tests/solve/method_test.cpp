@@ -52,6 +52,21 @@ TEST(MethodCards, MatchThePapersComputeAsAShareOfWhatIsAsked) {
     EXPECT_EQ(matched(method, json::object()), json::object()) << method;
 }
 
+TEST(MethodCards, GiveEveryMethodTheSamePrecisionAndAsLargeABatchAsMemoryAllows) {
+  for (const auto& card : method_cards()) {
+    EXPECT_THAT(card.options, ::testing::HasSubstr("precision = \"fp32\"")) << card.name;
+    if (!card.needs) continue;
+    EXPECT_THAT(card.options, ::testing::HasSubstr("batch = 0")) << card.name;
+  }
+}
+
+TEST(Methods, SayInWhichPrecisionTheyRan) {
+  const auto model = testing::tiny_teacher();
+  const auto method = make_method("teacher", Task::generate, model, {{"precision", "bf16"}, {"steps", 2}});
+  EXPECT_EQ(model.network->precision(), Precision::bf16);
+  EXPECT_EQ(method->generate(0, 1, 1).precision, "fp32");  // what a CPU does
+}
+
 TEST(MethodCards, SayWhichMethodIsSlowAndWhichIsAModelsOwn) {
   for (const auto& card : method_cards()) {
     EXPECT_EQ(card.slow, card.name == "dflow") << card.name;

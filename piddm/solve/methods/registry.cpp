@@ -45,7 +45,7 @@ struct CommonOptions {
   int64_t batch;
   template <class V>
   void fields(V&& f) {
-    f("precision", precision, "arithmetic of the network on a GPU: fp32, tf32 or bf16; no effect on the CPU");
+    f("precision", precision, "arithmetic of the network on a GPU: fp32, tf32 or bf16; the CPU has fp32");
     f("batch", batch, count_from(0), "samples at a time, does not change the result; 0: as memory allows");
   }
 };
@@ -86,9 +86,8 @@ json with_changes(json options, const json& before, const json& after) {
 //   Options matched(Options)                         the paper's compute-matched share
 //   bool kOwn, kSlow                                 as on the card
 template <class M, class Options>
-MethodCard card(const std::string& name, std::optional<ModelKind> needs, const std::string& summary,
-                Precision precision = Precision::fp32) {
-  const CommonOptions common{precision, Options{}.batch};
+MethodCard card(const std::string& name, std::optional<ModelKind> needs, const std::string& summary) {
+  const CommonOptions common{Precision::fp32, Options{}.batch};
   const auto matched = [common](const json& options) {
     if constexpr (requires { M::matched(Options{}); }) {
       const auto usual = parsed<Options>(options, common, "");
@@ -126,20 +125,18 @@ MethodCard card(const std::string& name, std::optional<ModelKind> needs, const s
 const std::vector<MethodCard>& method_cards() {
   constexpr auto kTeacher = ModelKind::teacher, kStudent = ModelKind::student;
   static const std::vector<MethodCard> cards = {
-      card<TeacherMethod, TeacherOptions>(
-          "teacher", kTeacher, "the diffusion model itself; tasks by posterior sampling (DPS)", Precision::bf16),
+      card<TeacherMethod, TeacherOptions>("teacher", kTeacher,
+                                          "the diffusion model itself; tasks by posterior sampling (DPS)"),
       card<PiddmMethod, PiddmOptions>(
           "piddm", kStudent, "the one-step student: one evaluation, latent refinement, latent optimisation for tasks"),
-      card<EciMethod, EciOptions>("eci", kTeacher, "hard constraints imposed on the clean estimate at each step",
-                                  Precision::bf16),
+      card<EciMethod, EciOptions>("eci", kTeacher, "hard constraints imposed on the clean estimate at each step"),
       card<DiffusionPdeMethod, DiffusionPdeOptions>(
           "diffusionpde", kTeacher, "each step guided by the residual and misfit of the clean estimate"),
       card<CocogenMethod, CocogenOptions>("cocogen", kTeacher,
                                           "residual corrections of u in the last steps and after them"),
       card<DflowMethod, DflowOptions>("dflow", kTeacher, "the noise optimised through the whole trajectory"),
       card<PidmMethod, PidmMethodOptions>(
-          "pidm", kTeacher, "a diffusion model trained with the residual of its clean estimate; tasks by DPS",
-          Precision::bf16),
+          "pidm", kTeacher, "a diffusion model trained with the residual of its clean estimate; tasks by DPS"),
       card<PcfmMethod, PcfmOptions>("pcfm", kTeacher,
                                     "the clean estimate projected on equation and observations at each step"),
       card<DirectMethod, DirectOptions>("direct", {}, "no network: the field itself optimised on misfit and residual"),
