@@ -54,7 +54,7 @@ TEST(Adversary, FindsNothingWhereThereIsNothingToFind) {
   auto adversary = make();
   for (int64_t step = 3; step < 60; ++step) adversary.learn(step, noise(1000 + 16 * step, 16));
   const auto one = adversary.verdict(noise(5000, 64)), other = adversary.verdict(noise(6000, 64));
-  EXPECT_LT((one - other).abs().item<double>(), 0.1);
+  EXPECT_LT((one - other).abs().item<double>(), 0.3);  // blurred fields: more than 1
 }
 
 TEST(Adversary, ItsVerdictLeadsTowardsTrueData) {
