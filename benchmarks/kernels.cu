@@ -125,10 +125,10 @@ void run_forward(const Table& table, const Buffers& b) {
   });
   for (void* next : {b.word, static_cast<void*>(nullptr)})
     table.row(next ? "layer" : "layer, last", 2. * b.activation + (next ? 2. : 1.) * b.words, 0, [&] {
-      layer_forward(
-          b.p,
-          {b.rows, kWidth, kChannels, kModes2, true, false, 1e-3f, b.h, b.word, b.basis, b.basis, b.skip, b.bias, b.z, next},
-          nullptr);
+      layer_forward(b.p,
+                    {b.rows, kWidth, kChannels, kModes2, true, false, 1e-3f, b.h, b.word, b.basis, b.basis, b.skip,
+                     b.bias, b.z, next},
+                    nullptr);
     });
   table.row("project", double(b.activation), 0, [&] {
     project(b.p, {b.batch, kHidden, kChannels, kFields, kPoints, b.h, b.bias, b.bias, b.wide, b.small, b.y}, nullptr);
@@ -162,10 +162,10 @@ void run_backward(const Table& table, const Buffers& b) {
   }
   for (float* dskip : {b.sums, static_cast<float*>(nullptr)})
     table.row(dskip ? "layer, backward" : "layer, gradient only", 3. * b.activation + 2. * b.words, 0, [&] {
-      layer_backward(
-          b.p,
-          {b.rows, kWidth, kChannels, kModes2, true, false, b.z, b.h, b.word, b.basis, b.basis, b.skip, b.z, b.word, dskip},
-          nullptr);
+      layer_backward(b.p,
+                     {b.rows, kWidth, kChannels, kModes2, true, false, b.z, b.h, b.word, b.basis, b.basis, b.skip, b.z,
+                      b.word, dskip},
+                     nullptr);
     });
 }
 

@@ -50,8 +50,8 @@ class FusedBackward : private FusedForward {
   /// Without bias2.
   std::pair<Tensor, MlpWeights> lift_backward(const Tensor& dh, bool want_x, bool want_weights);
 
-  /// Turns dz of layer l into that of layer l-1 and the words likewise. Of layer 0 it returns the sum of its result over
-  /// grid and batch, [C], where gradients of weights are wanted.
+  /// Turns dz of layer l into that of layer l-1 and the words likewise. Of layer 0 it returns the sum of its result
+  /// over grid and batch, [C], where gradients of weights are wanted.
   Tensor layer_backward(int64_t l, const Tensor& input, const Tensor& modes, const Tensor& dz, const Tensor& words,
                         LayerWeights* gradient);
   Tensor zero_mode(const Tensor& modes) const;
