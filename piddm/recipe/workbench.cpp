@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr size_t kModelsInMemory = 4;
+constexpr size_t kModelsInMemory = 4, kSamplesInMemory = 4;
 
 Experiment without_pidm(Experiment experiment) {
   experiment.pidm = {};
@@ -191,6 +191,7 @@ const Judge& Workbench::judge_of(const Entry& entry) {
   if (poseidon_)
     for (const auto& metric : poseidon_metrics(*poseidon_, *pde)) judge->add(metric);
   if (features_.contains(experiment.pde.name) && own_grid) judge->add(teacher_metric(teacher, *pde));
+  if (options_.classifier) judge->add(ClassifierRecipe{});
   return *judge;
 }
 
@@ -206,6 +207,8 @@ StepResult Workbench::entry_step(const Entry& entry) {
   if (entry.model == ModelRole::teacher && entry.teacher_age > 0) settings["teacher_age"] = entry.teacher_age;
   if (entry.grid) settings["grid"] = entry.grid->to_json();
   if (entry.starts > 1) settings["starts"] = entry.starts;
+  if (entry.mask_seed) settings["mask_seed"] = *entry.mask_seed;
+  if (entry.filter) settings["filter"] = write_fields(*entry.filter);
   return recipe_.step(
       entry.labels.text(), settings, inputs, [&](const fs::path& folder) { compute(entry, trained, folder); },
       [&] {
@@ -214,15 +217,27 @@ StepResult Workbench::entry_step(const Entry& entry) {
       });
 }
 
-json Workbench::generated(const Entry& entry, const Model& model, TensorMap& kept) {
+const Samples& Workbench::samples_of(const Entry& entry, const Model& model, const Trained& trained) {
   const auto seed = entry.experiment.seed;
+  const auto settings = json::array(
+      {trained.folder.string(), entry.method, options_of(entry), entry.count, seed, model.pde->grid().to_json()});
+  const auto key = settings.dump();
+  if (const auto found = samples_.find(key); found != samples_.end()) return found->second;
+  if (samples_.size() >= kSamplesInMemory) samples_.clear();
+  return samples_[key] =
+             make_method(entry.method, Task::generate, model, options_of(entry))->generate(0, entry.count, seed);
+}
+
+json Workbench::generated(const Entry& entry, const Model& model, const Trained& trained, TensorMap& kept) {
   const auto used = entry.grid ? on_grid(model, *entry.grid) : model;
-  auto samples = make_method(entry.method, Task::generate, used, options_of(entry))->generate(0, entry.count, seed);
+  auto samples = samples_of(entry, used, trained);
+  if (entry.filter) smooth_samples(samples, *used.pde, *entry.filter);
   const auto decoding = entry.decode ? decode_samples(samples, *used.pde) : DecodeSummary{};
-  json metrics = judge_of(entry).samples(samples, {static_cast<int>(options_.resamples), seed});
+  json metrics = judge_of(entry).samples(samples, {static_cast<int>(options_.resamples), entry.experiment.seed});
   if (entry.decode)
     metrics.update(
         {{metric::kDecodeIterations, decoding.iterations_mean}, {metric::kDecodeMoved, decoding.moved_mean}});
+  metrics["precision"] = samples.precision;
   kept["x"] = samples.x;
   return metrics;
 }
@@ -230,7 +245,7 @@ json Workbench::generated(const Entry& entry, const Model& model, TensorMap& kep
 json Workbench::solved(const Entry& entry, const Model& model, TensorMap& kept) {
   const auto seed = entry.experiment.seed;
   const auto truth = held_out(entry.experiment).narrow(0, 0, entry.count);
-  const auto observation = observe(entry.task, truth, *model.pde, seed);
+  const auto observation = observe(entry.task, truth, *model.pde, entry.mask_seed.value_or(seed));
   const auto method = make_method(entry.method, entry.task, model, options_of(entry));
   std::vector<Tensor> errors;
   json metrics;
@@ -240,6 +255,7 @@ json Workbench::solved(const Entry& entry, const Model& model, TensorMap& kept) 
     errors.push_back(case_errors(model, samples.x, truth, observation.mask));
     if (start > 0) continue;
     metrics = judge_of(entry).task(samples, truth, observation, {static_cast<int>(options_.resamples), seed});
+    metrics["precision"] = samples.precision;
     kept = {{"x", samples.x}, {"truth", truth}, {"mask", observation.mask}};
   }
   if (entry.starts > 1) metrics[metric::kMseVariance] = torch::stack(errors).var(0).mean().item<double>();
@@ -249,7 +265,7 @@ json Workbench::solved(const Entry& entry, const Model& model, TensorMap& kept) 
 void Workbench::compute(const Entry& entry, const Trained& trained, const fs::path& folder) {
   const Model model = load(trained);
   TensorMap kept;
-  json metrics = entry.task == Task::generate ? generated(entry, model, kept) : solved(entry, model, kept);
+  json metrics = entry.task == Task::generate ? generated(entry, model, trained, kept) : solved(entry, model, kept);
   if (model.training.seconds > 0) metrics[metric::kTrainingSeconds] = model.training.seconds;
   for (auto& [name, x] : kept) x = x.narrow(0, 0, std::min(kKept, x.size(0))).contiguous();
   write_safetensors(folder / "kept.safetensors", kept);

@@ -27,6 +27,7 @@ struct WorkbenchOptions {
   int64_t resamples = 200;
   std::string poseidon = {};
   std::string device = "models";
+  bool classifier = false;
 
   template <class V>
   void fields(V&& f) {
@@ -36,6 +37,8 @@ struct WorkbenchOptions {
     f("poseidon", poseidon, "folder of a Poseidon checkpoint, for FPD; empty: the stand-in frechet_teacher alone");
     f("device", device,
       "where samples are judged: models (where those are), or cpu, if the GPU has no memory to spare");
+    f("classifier", classifier,  // name: an option
+      "train a classifier to tell the samples of each row from true ones: seconds on a GPU, minutes on a CPU");
   }
 };
 
@@ -88,7 +91,8 @@ class Workbench {
   std::vector<StepResult> judge_inputs(const Experiment& experiment);
   StepResult entry_step(const Entry& entry);
   void compute(const Entry& entry, const Trained& trained, const std::filesystem::path& folder);
-  json generated(const Entry& entry, const Model& model, TensorMap& kept);
+  const Samples& samples_of(const Entry& entry, const Model& model, const Trained& trained);
+  json generated(const Entry& entry, const Model& model, const Trained& trained, TensorMap& kept);
   json solved(const Entry& entry, const Model& model, TensorMap& kept);
   Trained yardstick(const Experiment& experiment);
   json options_of(const Entry& entry) const;
@@ -100,6 +104,7 @@ class Workbench {
   torch::Device device_;
   json machine_;
   std::map<std::string, Model> models_;         ///< the latest few, by folder
+  std::map<std::string, Samples> samples_;      ///< the latest few: rows may differ in what is done with them only
   std::map<std::string, Experiment> features_;  ///< by PDE
   std::map<ModelRole, Trained> given_;
   std::map<std::string, std::unique_ptr<Judge>> judges_;

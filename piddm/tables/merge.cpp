@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "piddm/tables/seeds.h"
 #include "piddm/tables/tables.h"
 
 namespace piddm {
@@ -43,12 +44,20 @@ void check_scale(Report& out, const Report& report) {
   out.scale = report.scale;
 }
 
+/// Each of the sentences once.
+std::string joined_sizes(const std::vector<Report>& reports) {
+  std::vector<std::string> sizes;
+  for (const auto& report : reports)
+    if (std::find(sizes.begin(), sizes.end(), report.sizes) == sizes.end()) sizes.push_back(report.sizes);
+  return fmt::format("{}", fmt::join(sizes, "; or "));
+}
+
 void take(std::vector<Row>& rows, const Row& row) {
   const auto same = std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return r.labels == row.labels; });
   if (same == rows.end())
     rows.push_back(row);
   else
-    *same = row;
+    *same = joined_seeds(*same, row);
 }
 
 }  // namespace
@@ -74,9 +83,11 @@ Report merge_reports(const std::vector<Report>& reports) {
       if (!floor.values.empty()) out.floors[pde] = floor;
   }
   out.rows = in_order(out.rows);
+  out.sizes = joined_sizes(reports);
   const auto recipe = table_registry().at(out.experiment)();
   out.columns = shown_columns(recipe);
   add_ratios(out, recipe.reference);
+  add_teacher_distances(out);
   return out;
 }
 

@@ -1,6 +1,7 @@
 #include "piddm/tables/report.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "piddm/core/input_file.h"
 #include "piddm/files/json_file.h"
@@ -10,7 +11,9 @@ namespace piddm {
 namespace {
 
 constexpr const char* kError = "pde_error";
+constexpr const char *kRatio = "pde_error_ratio", *kTeacherDistance = "apdd_teacher";
 constexpr const char* kIntervals = "intervals";  // beside the metrics of a row
+constexpr const char *kSeed = "seed", *kBySeed = "by_seed";
 
 /// Version 1 had neither format nor digest.
 const JsonFormat& report_format() {
@@ -31,7 +34,16 @@ json row_json(const Row& row) {
     out["metrics"] = metrics;
     if (!intervals.is_null()) out[kIntervals] = intervals;
     if (!row.deviation.values.empty()) out["deviation"] = row.deviation;
+    if (!row.result.diverged.empty()) out["diverged"] = row.result.diverged;
+    if (!row.result.precision.empty()) out["precision"] = row.result.precision;
   }
+  if (row.by_seed.size() == 1) out[kSeed] = row.by_seed.begin()->first;
+  if (row.by_seed.size() > 1)
+    for (const auto& [seed, result] : row.by_seed) {
+      json each = to_json(result);
+      each.erase(kIntervals);
+      out[kBySeed].push_back({{kSeed, seed}, {"result", each}});
+    }
   out["paper"] = nullptr;
   if (!row.paper) return out;
   out["paper"] = row.paper->metrics;
@@ -45,6 +57,20 @@ std::optional<T> optional_from(const json& object, const char* key) {
   return found == object.end() ? std::nullopt : std::optional(found->get<T>());
 }
 
+/// Without the values that depend on other rows.
+std::map<uint64_t, Result> by_seed_from(const json& object, const Result& result) {
+  std::map<uint64_t, Result> out;
+  if (const auto seed = optional_from<uint64_t>(object, kSeed)) {
+    auto& own = out[*seed] = result;
+    own.scores.values = {};
+    for (const auto& [name, value] : result.scores.values)
+      if (name != kRatio && name != kTeacherDistance) own.scores.values[name] = value;
+  }
+  for (const auto& each : object.value(kBySeed, json::array()))
+    out[each.at(kSeed).get<uint64_t>()] = result_from(each.at("result"));
+  return out;
+}
+
 Row row_from(const json& object) {
   const json none = json::object();
   Row row{.labels = labels_from(object.at("labels")), .result = result_from(object)};
@@ -52,7 +78,9 @@ Row row_from(const json& object) {
   auto scores = object.value("metrics", none);
   if (const auto intervals = object.find(kIntervals); intervals != object.end()) scores[kIntervals] = *intervals;
   row.result.scores = scores.get<Scores>();
+  row.result.diverged = object.value("diverged", divergence(row.result.scores));
   row.deviation = object.value("deviation", none).get<Scores>();
+  row.by_seed = by_seed_from(object, row.result);
   row.seeds = optional_from<int64_t>(object, "seeds");
   row.part = optional_from<size_t>(object, "part");
   if (const auto& paper = object.value("paper", json()); paper.is_object())
@@ -67,6 +95,19 @@ std::string sizes_from(const json& options) {
   return fmt::format("{} samples per method ({} of D-Flow), {} cases per task ({} of D-Flow), seeds {}",
                      number("samples"), number("dflow_samples"), number("cases"), number("dflow_cases"),
                      number("seeds"));
+}
+
+/// The row of another method with the same other labels, or of that method in the setting of its own name; nullptr
+/// where there is none.
+Row* row_beside(std::vector<Row>& rows, const Row& row, const std::string& method) {
+  auto wanted = row.labels;
+  wanted.method = method;
+  for (const auto& setting : {method, row.labels.setting}) {
+    wanted.setting = setting;
+    const auto found = std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return r.labels == wanted; });
+    if (found != rows.end()) return &*found;
+  }
+  return nullptr;
 }
 
 /// The metrics of a row, or what the paper has in their place.
@@ -84,12 +125,10 @@ void add_ratios(std::vector<Row>& rows, const std::string& reference, Side side,
     return *error - (floor == floors.end() ? 0 : floor->second.find(kError).value_or(0));
   };
   for (auto& row : rows) {
-    auto wanted = row.labels;
-    wanted.method = reference;
-    const auto other = std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return r.labels == wanted; });
-    if (other == rows.end()) continue;
+    auto* other = row_beside(rows, row, reference);
+    if (!other || !other->result.diverged.empty()) continue;
     const auto ours = above_floor(row), theirs = above_floor(*other);
-    if (ours && theirs) side(row)->values["pde_error_ratio"] = *ours / *theirs;
+    if (ours && theirs) side(row)->values[kRatio] = *ours / *theirs;
   }
 }
 
@@ -146,6 +185,15 @@ void add_ratios(Report& report, const std::string& reference) {
   if (reference.empty()) return;
   add_ratios(report.rows, reference, our_side, report.floors);
   add_ratios(report.rows, reference, paper_side, {});
+}
+
+void add_teacher_distances(Report& report) {
+  for (auto& row : report.rows) {
+    const auto* teacher = row_beside(report.rows, row, "teacher");
+    const auto ours = row.metric("apd"), theirs = teacher ? teacher->metric("apd") : std::nullopt;
+    if (teacher != &row && ours && theirs)
+      row.result.scores.values[kTeacherDistance] = std::abs(*ours - *theirs) / *theirs;
+  }
 }
 
 }  // namespace piddm

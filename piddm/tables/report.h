@@ -21,9 +21,10 @@ struct PaperRow {
 
 struct Row {
   Labels labels = {};
-  int64_t count = 0;      ///< samples or cases
-  Result result = {};     ///< means over seeds; intervals of a single seed only
-  Scores deviation = {};  ///< over seeds, where there are several
+  int64_t count = 0;                        ///< samples or cases
+  Result result = {};                       ///< means over seeds; intervals of a single seed only
+  Scores deviation = {};                    ///< over seeds, where there are several
+  std::map<uint64_t, Result> by_seed = {};  ///< what each of them gave; empty: not known
   std::optional<PaperRow> paper = {};
   std::optional<int64_t> seeds = {};  ///< how many are finished, while some are not
   std::optional<size_t> part = {};    ///< in merged reports: which of `merged` it comes from
@@ -59,7 +60,12 @@ Report read_report_file(const std::filesystem::path& file);
 bool is_table_report(const std::filesystem::path& file);
 
 /// pde_error_ratio: pde_error above the floor of true data (0 where that is not known, as in the paper) over that of
-/// the reference method with the same other labels, in the metrics of each row and in the paper's.
+/// the reference method with the same other labels, in the metrics of each row and in the paper's. Where a table has a
+/// setting of the reference method's name, that is the row for all settings.
 void add_ratios(Report& report, const std::string& reference);
+
+/// apdd_teacher: |apd - teacher's apd| / teacher's apd, of each row beside which there is a teacher with the same other
+/// labels; not of the teacher itself.
+void add_teacher_distances(Report& report);
 
 }  // namespace piddm

@@ -1,7 +1,6 @@
 #include "piddm/tables/run.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 
@@ -13,6 +12,7 @@
 #include "piddm/plot/picture_file.h"
 #include "piddm/solve/methods/registry.h"
 #include "piddm/tables/report_files.h"
+#include "piddm/tables/seeds.h"
 
 namespace piddm {
 
@@ -21,37 +21,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr size_t kMaxSeeds = 100;
-
-struct Moments {
-  double sum = 0, squares = 0;
-  int64_t n = 0;
-  void add(double x) { sum += x, squares += x * x, ++n; }
-  double mean() const { return sum / static_cast<double>(n); }
-  double deviation() const {
-    const auto count = static_cast<double>(n);
-    return n < 2 ? 0 : std::sqrt(std::max(0.0, (squares - sum * sum / count) / (count - 1)));
-  }
-};
-
-/// Means over seeds and their deviations, or the only seed's values and intervals. `results` is not empty.
-void combine(Row& row, const std::vector<Result>& results) {
-  for (const auto& result : results)
-    if (!result.done()) {
-      row.result = result;
-      return;
-    }
-  if (results.size() == 1) {
-    row.result = results.front();
-    return;
-  }
-  std::map<std::string, Moments> moments;
-  for (const auto& result : results)
-    for (const auto& [name, value] : result.scores.values) {
-      moments[name].add(value);
-      row.result.scores.values[name] = moments[name].mean();
-      row.deviation.values[name] = moments[name].deviation();
-    }
-}
 
 Entry with_seed(Entry entry, uint64_t seed) {
   entry.experiment.seed = seed;
@@ -133,13 +102,12 @@ std::vector<Row> run_entries(Workbench& bench, const std::vector<Entry>& entries
                              const std::vector<LabelledPaperRow>& paper) {
   std::vector<Row> rows;
   for (const auto& entry : entries) {
-    std::vector<Result> results;
-    for (const uint64_t seed : seeds)
-      if (const auto result = bench.result(with_seed(entry, seed))) results.push_back(*result);
-    if (results.empty()) continue;
     Row row{.labels = entry.labels, .count = entry.count};
-    if (results.size() < seeds.size()) row.seeds = static_cast<int64_t>(results.size());
-    combine(row, results);
+    for (const uint64_t seed : seeds)
+      if (const auto result = bench.result(with_seed(entry, seed))) row.by_seed[seed] = *result;
+    if (row.by_seed.empty()) continue;
+    if (row.by_seed.size() < seeds.size()) row.seeds = static_cast<int64_t>(row.by_seed.size());
+    combine_seeds(row);
     for (const auto& [labels, numbers] : paper)
       if (labels == entry.labels && !row.paper) row.paper = numbers;
     rows.push_back(row);
@@ -166,6 +134,7 @@ Report run_table(const std::string& name, const TableOptions& options, const fs:
                 .machine = describe_machine(),
                 .seconds = watch.seconds()};
   add_ratios(report, table.recipe.reference);
+  add_teacher_distances(report);
   if (!bench.recipe().running()) {
     require<DataError>(!report.rows.empty(), "{}: no step of {} with these options is finished here", root.string(),
                        name);

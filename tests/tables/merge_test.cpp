@@ -1,6 +1,7 @@
 #include "piddm/tables/merge.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "piddm/tables/options.h"
 #include "piddm/tables/report_files.h"
@@ -49,6 +50,40 @@ TEST(TableMerge, LaterRowsWin) {
   EXPECT_ERROR(merged_of({tiny_report("darcy", {"teacher"}, 1), other}), ExitCode::usage,
                "a report of table-generative and one of table-compute");
   EXPECT_ERROR(merged_of({}), ExitCode::usage, "at least one report");
+}
+
+TEST(TableMerge, SeedsOfARowAreJoinedAndTheLaterOneWins) {
+  const auto of_seed = [](uint64_t seed, double pde_error) {
+    auto report = tiny_report("darcy", {"teacher"}, pde_error);
+    report["rows"][0]["seed"] = seed;
+    report["sizes"] = fmt::format("seed {}", seed);
+    return report;
+  };
+  const auto two = merged_of({of_seed(0, 1), of_seed(1, 3)});
+  ASSERT_EQ(two.at("rows").size(), 1u);
+  EXPECT_EQ(two.at("rows")[0].at("metrics").at("pde_error"), 2);
+  EXPECT_DOUBLE_EQ(two.at("rows")[0].at("deviation").at("pde_error").get<double>(), std::sqrt(2.0));
+  EXPECT_EQ(two.at("sizes"), "seed 0; or seed 1");
+  const auto again = merged_of({two, of_seed(1, 5), of_seed(2, 6)}).at("rows")[0];
+  EXPECT_EQ(again.at("metrics").at("pde_error"), 4);  // of 1, 5 and 6
+  EXPECT_EQ(again.at("by_seed").size(), 3u);
+  const auto replaced = merged_of({of_seed(0, 1), of_seed(0, 4)}).at("rows")[0];
+  EXPECT_EQ(replaced.at("metrics").at("pde_error"), 4);
+  EXPECT_FALSE(replaced.contains("deviation"));
+  const auto unknown = merged_of({tiny_report("darcy", {"teacher"}, 1), of_seed(1, 3)}).at("rows")[0];
+  EXPECT_EQ(unknown.at("metrics").at("pde_error"), 3);  // nobody knows which seed the first one is
+}
+
+TEST(TableMerge, ASettingOfTheReferencesNameIsTheReferenceOfAllSettings) {
+  auto report = tiny_report("darcy", {"teacher", "teacher", "piddm-1"}, 2);
+  const std::vector<std::pair<std::string, double>> rows = {{"teacher", 4}, {"teacher in bf16", 6}, {"bare", 1}};
+  for (size_t i = 0; i < rows.size(); ++i) {
+    report["rows"][i]["labels"]["setting"] = rows[i].first;
+    report["rows"][i]["metrics"]["pde_error"] = rows[i].second;
+  }
+  const auto merged = merged_of({report});
+  for (size_t i = 0; i < rows.size(); ++i)
+    EXPECT_EQ(merged.at("rows")[i].at("metrics").at("pde_error_ratio"), rows[i].second / 4) << rows[i].first;
 }
 
 TEST(TableMerge, ColumnsAreThoseOfTheTableNow) {
