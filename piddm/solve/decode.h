@@ -1,5 +1,6 @@
 #pragma once
-// Exact decoding of a batch of samples: the solution replaced by the one for the sample's own coefficients.
+// Exact decoding of a batch of samples: the solution replaced by the one for the sample's own coefficients, which may
+// be cut to their two values first.
 
 #include "piddm/solve/method.h"
 
@@ -21,16 +22,25 @@ struct DecodeSummary {
   }
 };
 
-/// Replaces the samples by their exact decodes (float64) and adds the time it took.
-DecodeSummary decode_samples(Samples& samples, const Pde& pde);
+/// x = [B,C,H,W] with each coefficient that has only two values (Channel::two_valued) set to the nearer of them.
+Tensor cut_to_two_values(const Tensor& x, const Pde& pde);
+
+/// Replaces the samples by their exact decodes (float64) and adds the time it took; `two_valued`: after
+/// cut_to_two_values.
+DecodeSummary decode_samples(Samples& samples, const Pde& pde, bool two_valued = false);
 
 /// Decodes of samples that come piece by piece; the summary does not depend on the pieces.
 class DecodeTotal {
  public:
-  void decode(Samples& samples, const Pde& pde);
+  /// A UsageError where two_valued is asked of a PDE that has no such coefficient.
+  explicit DecodeTotal(const Pde& pde, bool two_valued = false);
+
+  void decode(Samples& samples);
   DecodeSummary summary() const;
 
  private:
+  const Pde& pde_;
+  bool two_valued_;
   std::vector<Tensor> iterations_, moved_, clamped_;  ///< one number per sample
 };
 

@@ -60,6 +60,12 @@ TEST_F(Pipeline, GeneratesRefinesAndDecodes) {
   EXPECT_LE(relative_residual(stored), 1e-8);
   EXPECT_GT(decoded.at("decode").at("moved_mean").get<double>(), 0);
 
+  const auto cut = run({"generate", shop_.at("student"), "--n", "6", "--two-valued", "--out", out("cut.npz")});
+  EXPECT_LE(cut.at("rel_residual").get<double>(), 1e-8);
+  const auto a = load_dataset(out("cut.npz")).fields.select(1, 1);
+  EXPECT_TRUE(((a == 3) | (a == 12)).all().item<bool>());
+  EXPECT_TRUE(cut.contains("decode"));
+
   const auto teacher =
       run({"generate", shop_.at("teacher"), "--n", "3", "--set", "steps=4", "--out", out("teacher.safetensors")});
   EXPECT_EQ(teacher.at("nfe"), 4.0);

@@ -33,9 +33,9 @@ TEST(Summary, DoesNotDependOnThePiecesThatSamplesComeIn) {
   EXPECT_EQ(summary.scores().at("rel_residual"), whole.at("rel_residual"));
   EXPECT_EQ(summary.scores().at("nfe"), 4);
   Samples first{.x = x.narrow(0, 0, 2)}, rest{.x = x.narrow(0, 2, 3)}, all{.x = x};
-  DecodeTotal total;
-  total.decode(first, *pde);
-  total.decode(rest, *pde);
+  DecodeTotal total(*pde);
+  total.decode(first);
+  total.decode(rest);
   EXPECT_EQ(write_fields(total.summary()), write_fields(decode_samples(all, *pde)));
   EXPECT_TRUE(torch::equal(torch::cat({first.x, rest.x}), all.x));
 }
