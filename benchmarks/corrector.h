@@ -1,6 +1,6 @@
 #pragma once
 // piddm bench corrector: what the iterations of a student's corrector head bring and cost (Darcy). Start: true
-// coefficients with a true u that keeps its lowest sine modes, a quarter along each axis, about what a network with that
+// coefficients with a true u that keeps its lowest sine modes, a quarter along each axis: about what a network with as
 // many modes can have.
 
 #include "piddm/core/fields.h"
