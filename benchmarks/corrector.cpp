@@ -48,7 +48,7 @@ CorrectorRow measure(const Pde& pde, const Tensor& x, const Tensor& exact, int64
   CorrectorRow row{.grid = pde.grid(), .iterations = k};
   row.rel_residual = r.square().mean({1, 2, 3}).sqrt().mean().item<double>();
   row.pde_error = pde.pde_error(y).mean().item<double>();
-  row.solution_error = ((u - truth).square().mean() / truth.var()).item<double>();
+  row.error_of_u = ((u - truth).square().mean() / truth.var()).item<double>();
   if (k == 0) return row;
   const Form ours = [&](const Tensor& v) { return pde.correct(v, k); };
   const Form other = [&](const Tensor& v) { return composed(pde, v, k); };
@@ -83,19 +83,19 @@ json corrector_json(const CorrectorResult& result) {
                     {"iterations", row.iterations},
                     {"rel_residual", row.rel_residual},
                     {"pde_error", row.pde_error},
-                    {"solution_error", row.solution_error},
+                    {"error_of_u", row.error_of_u},
                     {"forward", time_json(row.forward)},
                     {"gradient", time_json(row.gradient)}});
   return {{"machine", describe_machine()}, {"n", o.n}, {"repeats", o.repeats}, {"rows", list}};
 }
 
 std::string corrector_report(const CorrectorResult& result) {
-  Table table({"grid", "iterations", "rel_residual", "pde_error", "solution_error", "ms", "composed/ours",
+  Table table({"grid", "iterations", "rel_residual", "pde_error", "error of u", "ms", "composed/ours",
                "with gradient ms", "composed/ours"},
               std::vector<Align>(9, Align::right));
   for (const auto& row : result.rows)
     table.add_row({row.grid.text(), std::to_string(row.iterations), format_number(row.rel_residual),
-                   format_number(row.pde_error), format_number(row.solution_error), format_number(row.forward.ours_ms),
+                   format_number(row.pde_error), format_number(row.error_of_u), format_number(row.forward.ours_ms),
                    ratio_text(row.forward), format_number(row.gradient.ours_ms), ratio_text(row.gradient)});
   return fmt::format("{}\nmilliseconds per sample of a batch of {}, median of {} turns, float32; {}\n", table.text(),
                      result.options.n, result.options.repeats, describe_machine().at("cpu").get<std::string>());

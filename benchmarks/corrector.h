@@ -27,7 +27,7 @@ struct CorrectorRow {
   GridSize grid = 32;
   int64_t iterations = 0;
   double rel_residual = 0, pde_error = 0;     ///< RMS of r over the samples, and the mean of R^2; float32
-  double solution_error = 0;                  ///< mean of (u - u*(a))^2 over the variance of u*
+  double error_of_u = 0;                      ///< mean of (u - u*(a))^2 over the variance of u*
   CorrectorTime forward = {}, gradient = {};  ///< `gradient`: value and gradient of u and a
 };
 
