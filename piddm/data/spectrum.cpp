@@ -1,6 +1,7 @@
 #include "piddm/data/spectrum.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "piddm/core/error.h"
 
@@ -9,7 +10,7 @@ namespace piddm {
 namespace {
 
 constexpr int64_t kBatch = 64;
-constexpr double kRoundOff = 1e-24;
+constexpr double kRoundOff = 1e-24, kCountedPower = 1e-6, kLargestRatio = 1e12;
 
 /// Scaled to a mean square of one.
 Tensor hann_window(int64_t n, const torch::TensorOptions& options) {
@@ -43,7 +44,7 @@ Tensor sample_spectra(const Tensor& fields, bool along_x_only) {
   require<DataError>(fields.dim() == 3 && fields.numel() > 0, "[spectrum] expected fields (N,H,W), got {}",
                      shape_string(fields));
   const torch::NoGradGuard no_grad;
-  const int64_t h = fields.size(1), w = fields.size(2), largest = (along_x_only ? h : std::min(h, w)) / 2;
+  const int64_t h = fields.size(1), w = fields.size(2), largest = largest_wave_number(h, w, along_x_only);
   const auto k = wave_numbers(h, w, along_x_only).to(torch::kLong).flatten();
   const auto bin = k.to(fields.device());
   const int64_t bins = k.max().item<int64_t>() + 1;
@@ -58,6 +59,36 @@ Tensor sample_spectra(const Tensor& fields, bool along_x_only) {
 
 std::vector<double> power_spectrum(const Tensor& fields, bool along_x_only) {
   return to_vector(sample_spectra(fields, along_x_only).mean(0));
+}
+
+int64_t largest_wave_number(int64_t h, int64_t w, bool along_x_only) { return (along_x_only ? h : std::min(h, w)) / 2; }
+
+std::string Band::name(int64_t largest) const { return fmt::format("{}-{}", first, std::min(2 * first, largest)); }
+
+std::vector<Band> power_bands(int64_t largest) {
+  std::vector<Band> bands;
+  for (int64_t first = 1; first <= largest; first *= 2) {
+    if (first == largest && !bands.empty())
+      bands.back().last = largest;
+    else
+      bands.push_back({first, std::min(2 * first - 1, largest)});
+  }
+  return bands;
+}
+
+Tensor band_powers(const Tensor& spectra) {
+  std::vector<Tensor> powers;
+  for (const auto& band : power_bands(spectra.size(1)))
+    powers.push_back(spectra.slice(1, band.first - 1, band.last).sum(1));
+  return torch::stack(powers, 1);
+}
+
+double worst_band(const Tensor& powers, const Tensor& reference) {
+  require<DataError>(powers.dim() == 1 && powers.sizes() == reference.sizes() && powers.numel() > 0,
+                     "[spectrum] {} bands against {}", powers.numel(), reference.numel());
+  const auto ratio = (powers / reference).masked_select(reference > kCountedPower * reference.sum());
+  if (ratio.numel() == 0) return std::numeric_limits<double>::quiet_NaN();  // a reference without power
+  return ratio.clamp(1 / kLargestRatio, kLargestRatio).log().abs().max().item<double>();
 }
 
 double spectrum_error(const Tensor& power, const Tensor& reference) {

@@ -13,12 +13,12 @@ namespace {
 
 constexpr int64_t kBootstrapFirst = int64_t{1} << 32;  // sample indices of Stream::splits far from those of the floors
 
-Interval central(const std::vector<double>& values, double level) {
+}  // namespace
+
+Interval central_interval(const std::vector<double>& values, double level) {
   const double tail = 50 * (1 - level);
   return {percentile(values, tail), percentile(values, 100 - tail)};
 }
-
-}  // namespace
 
 Tensor bootstrap_indices(int64_t n, int resamples, uint64_t seed) {
   require<UsageError>(n >= 1 && resamples >= 1, "[bootstrap] {} values, {} resamples", n, resamples);
@@ -42,7 +42,7 @@ Interval ratio_interval(const Tensor& numerator, const Tensor& denominator, cons
   const Tensor drawn = bootstrap_indices(numerator.size(0), bootstrap.resamples, bootstrap.seed),
                flat = drawn.flatten();
   const auto sums = [&](const Tensor& x) { return x.to(torch::kCPU).index_select(0, flat).view(drawn.sizes()).sum(1); };
-  return central(to_vector(sums(numerator) / sums(denominator)), bootstrap.level);
+  return central_interval(to_vector(sums(numerator) / sums(denominator)), bootstrap.level);
 }
 
 Interval distance_interval(std::vector<double> replicates, double value, double level) {
@@ -51,7 +51,7 @@ Interval distance_interval(std::vector<double> replicates, double value, double 
   const double mean =
       std::accumulate(replicates.begin(), replicates.end(), 0.0) / static_cast<double>(replicates.size());
   for (double& replicate : replicates) replicate = std::max(0.0, replicate - mean + value);
-  return central(replicates, level);
+  return central_interval(replicates, level);
 }
 
 }  // namespace piddm

@@ -24,6 +24,9 @@ Tensor bootstrap_indices(int64_t n, int resamples, uint64_t seed);
 /// The same as how often each sample was drawn: [resamples,n] float64, rows sum to n.
 Tensor bootstrap_counts(const Tensor& indices);
 
+/// The central `level` of these values (0.95: from 2.5 % to 97.5 %).
+Interval central_interval(const std::vector<double>& values, double level);
+
 /// Percentile bootstrap interval of the mean: the central `level` (0.95: from 2.5 % to 97.5 %) of the means of
 /// `resamples` resamples.
 Interval bootstrap_interval(const std::vector<double>& values, double level, uint64_t seed, int resamples = 2000);

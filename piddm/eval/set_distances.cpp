@@ -29,6 +29,26 @@ Tensor members(int64_t total, const Tensor& indices) {
 
 Tensor mean_of(const Tensor& rows, const Tensor& indices) { return rows.index_select(0, indices).mean(0); }
 
+std::vector<std::string> band_names(int64_t largest) {
+  std::vector<std::string> names;
+  for (const auto& band : power_bands(largest)) names.push_back(band.name(largest));
+  return names;
+}
+
+std::string band_key(const std::string& channel, const std::string& band) {
+  return fmt::format("power_ratio_{}_{}", channel, band);
+}
+
+/// NaN where one of them is.
+double larger(double a, double b) { return std::isnan(a) || a > b ? a : b; }
+
+/// From |ln(ratio)| to max(ratio, 1/ratio).
+void as_factor(Scores& scores, const std::string& key) {
+  scores.values[key] = std::exp(scores.values[key]);
+  if (const auto found = scores.intervals.find(key); found != scores.intervals.end())
+    found->second = {std::exp(found->second.first), std::exp(found->second.second)};
+}
+
 }  // namespace
 
 struct SetDistances::Reference {
@@ -68,9 +88,9 @@ const SetDistances::Reference& SetDistances::reference() const {
   made->apd = average_pairwise_distance(made->distances, torch::ones({z.size(0)}, torch::kFloat64));
   for (int64_t c = 0; c < pde_->num_channels(); ++c) {
     const auto& channel = pde_->channels()[static_cast<size_t>(c)];
-    if (!channel.scalar)
-      made->spectra.push_back(
-          {c, "spectrum_error_" + channel.name, sample_spectra(physical_.select(1, c), has_time_axis(*pde_))});
+    if (channel.scalar) continue;
+    const auto spectra = sample_spectra(physical_.select(1, c), has_time_axis(*pde_));
+    made->spectra.push_back({c, channel.name, spectra, band_powers(spectra), band_names(spectra.size(1))});
   }
   reference_ = made;
   return *reference_;
@@ -107,7 +127,9 @@ void SetDistances::measure_pairs(const Measured& out, const Tensor& z) const {
   const auto apdd = [&](const Tensor& counts) {
     return relative_difference(average_pairwise_distance(distances, counts), reference().apd);
   };
-  const double value = apdd(torch::ones({z.size(0)}, torch::kFloat64));
+  const auto all = torch::ones({z.size(0)}, torch::kFloat64);
+  out.scores.values["apd"] = average_pairwise_distance(distances, all);
+  const double value = apdd(all);
   out.add("apdd", value, out.bootstrap.resamples, [&](int i) { return apdd(out.counts[i]); });
 }
 
@@ -127,7 +149,46 @@ void SetDistances::measure_spectra(const Measured& out, const Tensor& x) const {
   const auto all = torch::ones({x.size(0)}, torch::kFloat64);
   const double value = mean_error(all);
   out.add("spectrum_error", value, out.bootstrap.resamples, [&](int i) { return mean_error(out.counts[i]); });
-  for (size_t i = 0; i < spectra.size(); ++i) out.scores.values[spectra[i].key] = error(i, all);
+  for (size_t i = 0; i < spectra.size(); ++i) out.scores.values["spectrum_error_" + spectra[i].name] = error(i, all);
+  measure_bands(out, generated);
+}
+
+void SetDistances::measure_bands(const Measured& out, const std::vector<Tensor>& spectra) const {
+  const auto& truth = reference().spectra;
+  const auto all = torch::ones({spectra.front().size(0)}, torch::kFloat64);
+  std::vector<Tensor> bands, references;
+  for (size_t i = 0; i < truth.size(); ++i) {
+    bands.push_back(band_powers(spectra[i]));
+    references.push_back(truth[i].bands.mean(0));
+  }
+  const auto distance = [&](size_t i, const Tensor& counts) {
+    return worst_band(counts.matmul(bands[i]) / counts.sum(), references[i]);
+  };
+  const auto largest = [&](const Tensor& counts) {
+    double found = 0;
+    for (size_t i = 0; i < truth.size(); ++i) found = larger(found, distance(i, counts));
+    return found;
+  };
+  for (size_t i = 0; i < truth.size(); ++i) {
+    add_ratios(out, truth[i], bands[i]);
+    const auto key = "worst_band_" + truth[i].name;
+    out.add(key, distance(i, all), out.bootstrap.resamples, [&](int r) { return distance(i, out.counts[r]); });
+    as_factor(out.scores, key);
+  }
+  out.add("worst_band", largest(all), out.bootstrap.resamples, [&](int r) { return largest(out.counts[r]); });
+  as_factor(out.scores, "worst_band");
+}
+
+void SetDistances::add_ratios(const Measured& out, const Spectrum& truth, const Tensor& bands) const {
+  const auto reference = truth.bands.mean(0), ratios = bands.mean(0) / reference;
+  const auto replicates = out.counts.defined() ? out.counts.matmul(bands / reference) / out.counts[0].sum() : Tensor();
+  for (size_t b = 0; b < truth.band_names.size(); ++b) {
+    const auto key = band_key(truth.name, truth.band_names[b]);
+    const auto at = static_cast<int64_t>(b);
+    out.scores.values[key] = ratios[at].item<double>();
+    if (replicates.defined())
+      out.scores.intervals[key] = central_interval(to_vector(replicates.select(1, at)), out.bootstrap.level);
+  }
 }
 
 void SetDistances::measure_features(const Measured& out, const Tensor& x) const {
@@ -160,11 +221,39 @@ void SetDistances::floor(int64_t n, uint64_t seed, Scores& scores) const {
     return sum / static_cast<double>(r.spectra.size());
   });
   for (const auto& spectrum : r.spectra)
-    add(spectrum.key, 0.5, kSplits, [&](const Tensor& a, const Tensor& b) { return spectral(spectrum, a, b); });
+    add("spectrum_error_" + spectrum.name, 0.5, kSplits,
+        [&](const Tensor& a, const Tensor& b) { return spectral(spectrum, a, b); });
+  floor_of_bands(n, seed, scores);
   for (const auto& features : features_)
     add(features.metric.name, 1, kFrechetSplits, [&](const Tensor& a, const Tensor& b) {
       return frechet_distance(features.reference.index_select(0, a), features.reference.index_select(0, b)).distance;
     });
+}
+
+void SetDistances::floor_of_bands(int64_t n, uint64_t seed, Scores& scores) const {
+  const auto& spectra = reference().spectra;
+  const int64_t total = physical_.size(0);
+  const auto add = [&](const std::string& key, const auto& metric) {
+    scores.values[key] = split_floor(total, n, total, 0.5, seed, kSplits, metric);
+    as_factor(scores, key);
+  };
+  const auto worst = [](const Spectrum& spectrum, const Tensor& a, const Tensor& b) {
+    return worst_band(mean_of(spectrum.bands, a), mean_of(spectrum.bands, b));
+  };
+  for (const auto& spectrum : spectra) {
+    for (size_t i = 0; i < spectrum.band_names.size(); ++i) {
+      const auto band = spectrum.bands.select(1, static_cast<int64_t>(i));
+      add(band_key(spectrum.name, spectrum.band_names[i]), [&](const Tensor& a, const Tensor& b) {
+        return (mean_of(band, a) / mean_of(band, b)).log().abs().item<double>();
+      });
+    }
+    add("worst_band_" + spectrum.name, [&](const Tensor& a, const Tensor& b) { return worst(spectrum, a, b); });
+  }
+  add("worst_band", [&](const Tensor& a, const Tensor& b) {
+    double distance = 0;
+    for (const auto& spectrum : spectra) distance = larger(distance, worst(spectrum, a, b));
+    return distance;
+  });
 }
 
 }  // namespace piddm

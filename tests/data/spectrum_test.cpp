@@ -59,5 +59,34 @@ TEST(SpectrumError, CountsDecades) {
   EXPECT_ERROR(spectrum_error(reference, reference.narrow(0, 0, 2)), ExitCode::data, "3 wave numbers against 2");
 }
 
+TEST(PowerBands, AreBetweenPowersOfTwo) {
+  const auto names = [](int64_t largest) {
+    std::vector<std::string> out;
+    for (const auto& band : power_bands(largest)) out.push_back(band.name(largest));
+    return out;
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(names(16), Names({"1-2", "2-4", "4-8", "8-16"}));
+  EXPECT_EQ(names(24), Names({"1-2", "2-4", "4-8", "8-16", "16-24"}));
+  EXPECT_EQ(names(1), Names({"1-1"}));
+  EXPECT_EQ(largest_wave_number(48, 96, false), 24);
+  EXPECT_EQ(largest_wave_number(96, 48, true), 48);
+  const auto powers = band_powers(torch::arange(1, 9, torch::kFloat64).unsqueeze(0));  // power k at wave number k
+  EXPECT_TRUE(torch::equal(powers, torch::tensor({{1.0, 5.0, 30.0}}, torch::kFloat64)));
+}
+
+TEST(WorstBand, IsTheLargestFactorAmongBandsWithPower) {
+  const auto reference = torch::tensor({1.0, 0.1, 1e-5, 1e-8}, torch::kFloat64);
+  const auto worst = [&](std::vector<double> factors) {
+    return std::exp(worst_band(reference * torch::tensor(factors, torch::kFloat64), reference));
+  };
+  EXPECT_NEAR(worst({1, 1, 1, 1}), 1, 1e-14);
+  EXPECT_NEAR(worst({1.5, 0.5, 1, 100}), 2, 1e-12);
+  EXPECT_NEAR(worst({1.5, 0.5, 3, 1}), 3, 1e-12);
+  EXPECT_NEAR(worst({1, 0, 1, 1}), 1e12, 1);
+  EXPECT_TRUE(std::isnan(worst({1, NAN, 1, 1})));
+  EXPECT_ERROR(worst_band(reference, reference.narrow(0, 0, 2)), ExitCode::data, "4 bands against 2");
+}
+
 }  // namespace
 }  // namespace piddm

@@ -56,6 +56,29 @@ TEST(SetDistances, SeeTheSpreadOfSamples) {
   EXPECT_NEAR(blank.at("spectrum_error_u"), 2, 1e-9);
 }
 
+TEST(SetDistances, CompareThePowerOfBands) {
+  const auto same = measured(reference(), {20, 1}), loud = measured(reference() * 2, {20, 1});
+  for (const char* key :
+       {"power_ratio_u_1-2", "power_ratio_u_2-4", "power_ratio_a_4-8", "worst_band_u", "worst_band"}) {
+    EXPECT_NEAR(same.at(key), 1, 1e-12) << key;
+    EXPECT_NEAR(loud.at(key), 4, 1e-11) << key;
+    EXPECT_LE(loud.intervals.at(key).first, 4) << key;
+    EXPECT_GE(loud.intervals.at(key).second, 4) << key;
+  }
+  EXPECT_NEAR(measured(reference() / 2, {}).at("worst_band"), 4, 1e-11);  // too little is as bad as too much
+  EXPECT_EQ(same.values.count("power_ratio_u_8-16"), 0U);
+  auto one = reference().clone();
+  one.select(1, 1) *= 3;
+  EXPECT_NEAR(measured(one, {}).at("worst_band_u"), 1, 1e-12);
+  EXPECT_NEAR(measured(one, {}).at("worst_band"), 9, 1e-11);
+  Scores floor;
+  distances().floor(kReference, 1, floor);
+  for (const char* key : {"power_ratio_u_1-2", "power_ratio_a_4-8", "worst_band_a", "worst_band"}) {
+    EXPECT_GT(floor.at(key), 1) << key;
+    EXPECT_LT(floor.at(key), 3) << key;
+  }
+}
+
 TEST(SetDistances, TrueDataLieNearTheFloorAndInsideTheirIntervals) {
   const auto got = measured(testing::tiny_data(kReference, 3000), {60, 1});
   Scores floor;
