@@ -87,7 +87,8 @@ Judge::Judge(PdePtr pde, Normalizer normalizer, const Tensor& held_out, const Te
       solved_(solved),
       reference_rms_(residual_statistics(*pde_, held_out_).reference_rms()),
       constrained_(constrained_entries(*pde_, normalizer_).to(held_out_.device())),
-      distances_(pde_, normalizer_, held_out_) {}
+      distances_(pde_, normalizer_, held_out_),
+      phases_(pde_->channels(), held_out_) {}
 
 void Judge::add_physics(Report& report, const Tensor& x) const {
   const auto statistics = residual_statistics(*pde_, x);
@@ -139,6 +140,8 @@ Scores Judge::samples(const Samples& samples, const Bootstrap& bootstrap) const 
   report.scores.n_reference = held_out_.size(0);
   add_moments(report, normalizer_.to_network(x));
   distances_.measure(x, bootstrap, report.scores);
+  phases_.measure(x, bootstrap, report.scores);
+  if (test_) test_->measure(x, bootstrap, report.scores);
   add_physics(report, x);
   add_constraint(report, x);
   add_work(report.scores, samples);
@@ -209,6 +212,8 @@ Scores Judge::floor(int64_t n, uint64_t seed) const {
   add_channels(report.scores, "mmse", split.mmse, pde_->channel_names());
   add_channels(report.scores, "smse", split.smse, pde_->channel_names());
   distances_.floor(n, seed, report.scores);
+  phases_.floor(n, seed, report.scores);
+  if (test_) test_->floor(n, seed, report.scores);
   add_physics(report, held_out_);
   add_constraint(report, held_out_);
   return std::move(report.scores);

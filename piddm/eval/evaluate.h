@@ -3,9 +3,13 @@
 // the definitions. Errors of fields are in units of a channel's standard deviation in the training data, unless the
 // registry says otherwise.
 
+#include <optional>
+
 #include "piddm/data/normalizer.h"
+#include "piddm/eval/phase_metrics.h"
 #include "piddm/eval/scores.h"
 #include "piddm/eval/set_distances.h"
+#include "piddm/eval/two_sample.h"
 #include "piddm/solve/method.h"
 
 namespace piddm {
@@ -21,6 +25,9 @@ class Judge {
 
   /// Samples are also judged by the Frechet distance in these features.
   void add(const FeatureMetric& metric) { distances_.add(metric); }
+
+  /// Samples are also judged by a classifier that is trained to tell them from true data; takes its time.
+  void add(const ClassifierRecipe& recipe) { test_.emplace(pde_, held_out_, recipe); }
 
   Scores samples(const Samples& samples, const Bootstrap& bootstrap = {}) const;
   Scores task(const Samples& solved, const Tensor& truth, const Observation& observation,
@@ -47,6 +54,8 @@ class Judge {
   std::vector<double> reference_rms_;  ///< of each equation
   Tensor constrained_;                 ///< [C,H,W] bool: what the PDE's hard constraint can change
   SetDistances distances_;
+  PhaseMetrics phases_;
+  std::optional<TwoSampleTest> test_;
 };
 
 }  // namespace piddm

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "piddm/core/fields.h"
+#include "piddm/data/spectrum.h"
 
 namespace piddm {
 
@@ -11,7 +12,8 @@ namespace {
 constexpr unsigned kS = kSamplesJudged, kT = kTasksJudged, kE = kEnsemblesJudged;
 
 bool has_key(const MetricCard& card, const std::string& key) {
-  const bool whole = card.keys != MetricKeys::per_channel, channels = card.keys != MetricKeys::whole;
+  const bool whole = card.keys != MetricKeys::per_channel && card.keys != MetricKeys::per_band;
+  const bool channels = card.keys != MetricKeys::whole;
   return (whole && key == card.name) ||
          (channels && key.size() > card.name.size() + 1 && key.rfind(card.name + "_", 0) == 0);
 }
@@ -24,8 +26,23 @@ std::vector<MetricCard> make_cards() {
       {"mmse", "mean square difference of the pixelwise means", "z^2", both, kS, kS},
       {"smse", "mean square difference of the pixelwise standard deviations", "z^2", both, kS, kS},
       {"swd", "sliced Wasserstein distance over 128 fixed directions", "z", whole, kS, kS},
+      {"apd", "average pairwise distance of the samples", "z", whole, kS, 0, neither},
       {"apdd", "relative difference of the average pairwise distance", "1", whole, kS, kS},
+      {"apdd_teacher", "apdd against the samples of the table's teacher, as in the paper", "1", whole, kS},
       {"spectrum_error", "RMS difference of the power spectra", "decades", both, kS},
+      {"power_ratio", "power in a band of wave numbers over that of true data", "1", per_band, kS, 0, nominal},
+      {"worst_band", "power ratio or its inverse in the worst band above 1e-6 of a channel's power", "1", both, kS, kS},
+      {"between", "share of cells between the two values of a coefficient", "1", per_two_valued, kS, kS, lower,
+       two_valued},
+      {"interface", "share of neighbouring cells in different phases", "1", per_two_valued, kS, 0, neither, two_valued},
+      {"interface_ratio", "interface over that of true data", "1", per_two_valued, kS, kS, nominal, two_valued},
+      {"islands", "connected regions per sample, of both phases", "1", per_two_valued, kS, 0, neither, two_valued},
+      {"islands_ratio", "islands over those of true data", "1", per_two_valued, kS, kS, nominal, two_valued},
+      {"classifier", "share of samples a trained classifier tells from true ones, the worse of the two below", "1",
+       whole, kS, kS, lower, classifier},
+      {"classifier_cut", "the same of two-valued coefficients cut to their values", "1", whole, kS, 0, lower,
+       classifier},
+      {"classifier_decoded", "the same of decoded samples, waves up to 32", "1", whole, kS, 0, lower, classifier},
       {"fpd", "Frechet Poseidon distance of u; of other channels under their names", "feature^2", both, kS, kS, lower,
        poseidon},
       {"frechet_teacher", "stand-in for fpd in the features of a teacher", "feature^2", whole, kS, kS, lower, teacher},
@@ -74,6 +91,10 @@ const std::vector<std::string>& parts_of(const MetricCard& card, const MetricPar
       return parts.solutions;
     case MetricKeys::per_equation:
       return parts.equations;
+    case MetricKeys::per_two_valued:
+      return parts.two_valued;
+    case MetricKeys::per_band:
+      return parts.bands;
     case MetricKeys::whole:
       break;
   }
@@ -81,14 +102,24 @@ const std::vector<std::string>& parts_of(const MetricCard& card, const MetricPar
 }
 
 void add_columns(const MetricCard& card, const MetricParts& parts, std::vector<std::string>& out) {
-  if (card.keys != MetricKeys::per_channel) out.push_back(card.name);
+  if (card.keys != MetricKeys::per_channel && card.keys != MetricKeys::per_band) out.push_back(card.name);
   for (const auto& part : parts_of(card, parts)) out.push_back(card.name + "_" + part);
 }
 
 }  // namespace
 
 MetricParts metric_parts(const Pde& pde) {
-  return {pde.channel_names(), pde.several_solutions(), pde.several_equations()};
+  MetricParts parts{
+      .channels = pde.channel_names(), .solutions = pde.several_solutions(), .equations = pde.several_equations()};
+  const int64_t largest = largest_wave_number(pde.grid().height(), pde.grid().width(), has_time_axis(pde));
+  for (const auto& channel : pde.channels()) {
+    if (channel.two_valued) parts.two_valued.push_back(channel.name);
+    for (const auto& band : power_bands(largest))
+      if (!channel.scalar) parts.bands.push_back(fmt::format("{}_{}", channel.name, band.name(largest)));
+  }
+  parts.has_two_valued = !parts.two_valued.empty();
+  if (parts.two_valued.size() == 1) parts.two_valued.clear();
+  return parts;
 }
 
 const std::vector<MetricCard>& metric_cards() {
@@ -120,10 +151,12 @@ std::vector<std::string> metric_columns(const std::vector<std::string>& names, c
 }
 
 std::vector<std::string> default_columns(unsigned judged, const MetricParts& parts) {
-  const MetricParts without_channels{{}, parts.solutions, parts.equations};
+  auto without_channels = parts;
+  without_channels.channels.clear();
   std::vector<std::string> out;
   for (const auto& card : metric_cards())
-    if (card.shown & judged) add_columns(card, card.keys == MetricKeys::both ? without_channels : parts, out);
+    if ((card.shown & judged) && (card.needs != MetricNeeds::two_valued || parts.has_two_valued))
+      add_columns(card, card.keys == MetricKeys::both ? without_channels : parts, out);
   return out;
 }
 

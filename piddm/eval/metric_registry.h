@@ -10,13 +10,16 @@
 namespace piddm {
 
 /// The keys of a metric: its name ("swd"), its name with a channel ("mse_u", "mse_a"), or both ("mmse", "mmse_u"); its
-/// name and, where a PDE has several solution channels or equations, its name with each of them ("pde_error_flux").
-enum class MetricKeys { whole, per_channel, both, per_solution, per_equation };
+/// name and, where a PDE has several solution channels, equations or two-valued channels, its name with each of them
+/// ("pde_error_flux"); or its name with channels and bands of wave numbers ("power_ratio_a_8-16").
+enum class MetricKeys { whole, per_channel, both, per_solution, per_equation, per_two_valued, per_band };
 
 /// What a PDE's metrics are split by.
 struct MetricParts {
   std::vector<std::string> channels;
-  std::vector<std::string> solutions = {}, equations = {};  ///< where there are several
+  std::vector<std::string> solutions = {}, equations = {}, two_valued = {};  ///< where there are several
+  std::vector<std::string> bands = {};                                       ///< "u_1-2", ..., of the field channels
+  bool has_two_valued = false;
 };
 MetricParts metric_parts(const Pde& pde);
 
@@ -24,7 +27,18 @@ enum class Better { lower, nominal, neither };
 inline std::vector<std::string> enum_names(Better) { return {"lower", "nominal", "neither"}; }
 
 /// What a metric needs beyond samples, or cases with their truth; names with dashes are options of `piddm evaluate`.
-enum class MetricNeeds { nothing, poseidon, teacher, two_valued, boundary, constraint, starts, decode, model };
+enum class MetricNeeds {
+  nothing,
+  poseidon,
+  teacher,
+  two_valued,
+  boundary,
+  constraint,
+  starts,
+  decode,
+  model,
+  classifier
+};
 inline std::vector<std::string> enum_names(MetricNeeds) {
   return {"",
           "--poseidon",
@@ -34,7 +48,8 @@ inline std::vector<std::string> enum_names(MetricNeeds) {
           "a hard constraint, or a task",
           "several starts",
           "an exact decode",
-          "a model"};
+          "a model",
+          "--classifier"};
 }
 
 /// Kinds of judgement; one bit each, so that they can be joined.
@@ -63,7 +78,8 @@ bool lower_is_better(const std::string& key);
 std::vector<std::string> metric_columns(const std::vector<std::string>& names, const MetricParts& parts);
 
 /// The columns that judgements of these kinds show unless the user chooses them. A metric with a value of its own is
-/// shown without those of its channels, but with those of its solution channels and equations.
+/// shown without those of its channels, but with those of its solution channels and equations; one that needs a
+/// two-valued coefficient only where there is one.
 std::vector<std::string> default_columns(unsigned judged, const MetricParts& parts);
 
 /// Keys of values that are measured outside eval/.

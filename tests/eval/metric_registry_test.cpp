@@ -13,12 +13,14 @@ namespace {
 using Names = std::vector<std::string>;
 
 const MetricParts kParts = {.channels = {"u", "a"}};
+const MetricParts kTinyParts = metric_parts(*testing::tiny_pde());
 
 Judge judge() {
   const auto data = testing::tiny_data(32, 1000);
   const auto pde = testing::tiny_pde();
   Judge out(pde, Normalizer::fit(data, pde->channels()), data, data.mean(0));
   out.add(teacher_metric(testing::tiny_teacher(), *pde));
+  out.add(ClassifierRecipe{.width = 4, .steps = 2, .batch = 4});
   return out;
 }
 
@@ -27,7 +29,7 @@ Names unregistered(const Scores& scores, unsigned judged) {
   Names out;
   for (const auto& [key, value] : scores.values) {
     const auto* card = find_metric(key);
-    const auto columns = card ? metric_columns({card->name}, kParts) : Names();
+    const auto columns = card ? metric_columns({card->name}, kTinyParts) : Names();
     if (!card || !(card->judged & judged) || std::find(columns.begin(), columns.end(), key) == columns.end())
       out.push_back(key);
   }
@@ -75,11 +77,27 @@ TEST(MetricRegistry, ColumnsFollowTheChannelsOfThePde) {
             Names({"swd", "mmse", "mmse_u", "mmse_a", "mse_u", "mse_a"}));
   EXPECT_ERROR(metric_columns({"mmsee"}, kParts), ExitCode::usage, "did you mean 'mmse'?");
   EXPECT_EQ(default_columns(kSamplesJudged, kParts),
-            Names({"mmse", "smse", "swd", "apdd", "fpd", "frechet_teacher", "pde_error", "rel_residual",
-                   "solution_error", "nfe", "seconds_per_sample"}));
+            Names({"mmse", "smse", "swd", "apdd", "worst_band", "classifier", "fpd", "frechet_teacher", "pde_error",
+                   "rel_residual", "solution_error", "nfe", "seconds_per_sample"}));
   EXPECT_EQ(default_columns(kTasksJudged, {.channels = {"u"}}),
             Names({"mse_u", "rel_l2_u", "pde_error", "rel_residual", "solution_error", "constraint_error", "nfe",
                    "seconds_per_sample"}));
+}
+
+TEST(MetricRegistry, PhasesAndBandsFollowTheChannelsOfThePde) {
+  EXPECT_EQ(metric_columns({"power_ratio", "between"}, kTinyParts),
+            Names({"power_ratio_u_1-2", "power_ratio_u_2-4", "power_ratio_u_4-8", "power_ratio_a_1-2",
+                   "power_ratio_a_2-4", "power_ratio_a_4-8", "between"}));
+  EXPECT_EQ(metric_columns({"islands"}, {.channels = {}, .two_valued = {"a", "b"}}),
+            Names({"islands", "islands_a", "islands_b"}));
+  const auto columns = default_columns(kSamplesJudged, kTinyParts);
+  for (const char* key : {"between", "interface_ratio", "islands_ratio", "worst_band"})
+    EXPECT_EQ(std::count(columns.begin(), columns.end(), key), 1) << key;
+  const auto others = default_columns(kSamplesJudged, metric_parts(*make_pde({"poisson", 16})));
+  EXPECT_EQ(std::count(others.begin(), others.end(), "between"), 0);
+  EXPECT_EQ(find_metric("interface_ratio")->name, "interface_ratio");
+  EXPECT_EQ(find_metric("power_ratio_a_4-8")->name, "power_ratio");
+  EXPECT_EQ(find_metric("power_ratio"), nullptr);
 }
 
 TEST(MetricRegistry, SeveralEquationsAndSolutionsHaveColumnsOfTheirOwn) {
@@ -88,9 +106,9 @@ TEST(MetricRegistry, SeveralEquationsAndSolutionsHaveColumnsOfTheirOwn) {
             Names({"pde_error", "pde_error_flux", "pde_error_mass", "solution_error", "solution_error_p",
                    "solution_error_q", "swd"}));
   EXPECT_EQ(default_columns(kSamplesJudged, parts),
-            Names({"mmse", "smse", "swd", "apdd", "fpd", "frechet_teacher", "pde_error", "pde_error_flux",
-                   "pde_error_mass", "rel_residual", "rel_residual_flux", "rel_residual_mass", "solution_error",
-                   "solution_error_p", "solution_error_q", "nfe", "seconds_per_sample"}));
+            Names({"mmse", "smse", "swd", "apdd", "worst_band", "classifier", "fpd", "frechet_teacher", "pde_error",
+                   "pde_error_flux", "pde_error_mass", "rel_residual", "rel_residual_flux", "rel_residual_mass",
+                   "solution_error", "solution_error_p", "solution_error_q", "nfe", "seconds_per_sample"}));
   EXPECT_EQ(find_metric("rel_residual_mass")->name, "rel_residual");
 }
 
