@@ -2,6 +2,7 @@
 #include "piddm/core/stopwatch.h"
 #include "piddm/files/atomic_file.h"
 #include "piddm/files/json_file.h"
+#include "piddm/lab/corruptions.h"
 #include "piddm/lab/figure_jensen.h"
 #include "piddm/lab/figure_mog.h"
 #include "piddm/lab/lab.h"
@@ -19,6 +20,8 @@ const Registry<LabRecipe()>& lab_registry() {
           {"figure-mog", "DPS, ECI and PIDDM on a nearly singular mixture (appendix)", figure_mog},
           {"figure-training-gap", "the diffusion loss of Stokes with and without PIDM's residual (Fig. 2d)",
            figure_training_gap},
+          {"table-corruptions", "what each metric reads on true samples that were damaged in known ways",
+           table_corruptions},
           {"theory", "the low-rank Gaussian of the appendix: both theorems in numbers", theory},
       });
   return registry;

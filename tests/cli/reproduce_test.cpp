@@ -83,7 +83,7 @@ TEST(Reproduce, NamesEverything) {
        {"table-generative", "table-compute", "table-downstream", "table-variants", "table-components",
         "table-diversity", "table-teacher", "table-architecture", "table-weighting", "table-latent",
         "table-physics-term", "table-sensitivity", "figure-ablation", "figure-forward", "figure-pareto",
-        "figure-jensen", "figure-mog", "figure-training-gap", "theory"})
+        "figure-jensen", "figure-mog", "figure-training-gap", "table-corruptions", "theory"})
     EXPECT_TRUE(list.contains(name)) << name;
 }
 
