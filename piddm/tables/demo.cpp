@@ -58,10 +58,18 @@ std::string result_cell(const Row& row, const std::string& metric) {
 }
 
 Names generated_metrics(const DemoReport& report) {
-  auto metrics = metric_columns({"pde_error", "rel_residual", "boundary_error", "solution_error", "mmse", "smse",
-                                 "decode_iterations", "decode_moved", "nfe", "backward", "seconds_per_sample"},
-                                metric_parts(*report.pde));
-  if (!report.floor.has("boundary_error")) std::erase(metrics, "boundary_error");
+  const auto parts = metric_parts(*report.pde);
+  auto metrics =
+      metric_columns({"pde_error", "rel_residual", "boundary_error", "solution_error", "mmse", "smse"}, parts);
+  metrics.emplace_back("worst_band");  // without those of single channels
+  const auto rest = metric_columns({"between", "interface_ratio", "islands_ratio", "decode_iterations", "decode_moved",
+                                    "nfe", "backward", "seconds_per_sample"},
+                                   parts);
+  metrics.insert(metrics.end(), rest.begin(), rest.end());
+  std::erase_if(metrics, [&](const auto& metric) {
+    const auto needs = find_metric(metric)->needs;
+    return (needs == MetricNeeds::boundary || needs == MetricNeeds::two_valued) && !report.floor.has(metric);
+  });
   return metrics;
 }
 
