@@ -19,7 +19,7 @@ const std::vector<Target>& targets();
 void feed(const Target& target, std::string_view input);
 
 void toml(std::string_view input);  ///< a config, then what to_toml makes of it
-void set(std::string_view input);   ///< one --set setting a line
+void set(std::string_view input);   ///< one --set setting a line, the first 40
 void json_text(std::string_view input);
 void terminal(std::string_view input);     ///< what a file says on the way to a terminal
 void manifest(std::string_view input);     ///< manifest.sha256 of a checkpoint
