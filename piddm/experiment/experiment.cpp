@@ -196,7 +196,8 @@ Model distill_student(const Experiment& experiment, const Model& teacher, const 
 
     Model model = make_student(source, o, experiment.seed);
     model.provenance = {{"teacher", teacher.provenance}};
-    const Student student(model);
+    Student student(model);
+    if (o.loss.freeze_coefficients) student.freeze_coefficients();
     PairSource pairs(source, experiment.seed, o.pairs, pairs_of(card.rounds));
     const auto compared = truth.defined() ? truth.to(model.device()) : truth;
     const auto objective = make_objective({student, model, source, pairs, o, experiment.seed, compared});
