@@ -1,5 +1,7 @@
 // A judge that computes on the GPU finds what one on the CPU finds.
 
+#include <cmath>
+
 #include "piddm/eval/evaluate.h"
 #include "tests/cuda/gpu.h"
 #include "tests/tiny.h"
@@ -84,6 +86,18 @@ TEST_P(JudgeOnGpu, FloorsAreTheSame) {
 
 INSTANTIATE_TEST_SUITE_P(Pdes, JudgeOnGpu, ::testing::Values(Case{"darcy", 32}, Case{"burgers", 64}),
                          [](const auto& test) { return test.param.pde; });
+
+TEST(ClassifierOnGpu, IsAFunctionOfFieldsAndRecipe) {
+  NEEDS_GPU();
+  const auto fake = normal(1, Stream::noise, 0, 128, {2, 32, 48}).to(kGpu);
+  const auto truth = normal(2, Stream::noise, 0, 128, {2, 32, 48}).to(kGpu);
+  constexpr ClassifierRecipe kRecipe{.width = 8, .steps = 60, .batch = 16};
+  const auto smooth = (fake + fake.roll(1, 2)) / std::sqrt(2.0);
+  const auto answers = told_apart(smooth, truth, kRecipe);
+  EXPECT_GT(answers.mean().item<double>(), 0.95);
+  EXPECT_TRUE(torch::equal(answers, told_apart(smooth, truth, kRecipe)));
+  EXPECT_TRUE(torch::equal(told_apart(fake, truth, kRecipe), told_apart(fake, truth, kRecipe)));
+}
 
 }  // namespace
 }  // namespace piddm
