@@ -28,8 +28,8 @@ Tensor sample_guided(Network& network, const Process& process, const SampleLoss&
   return integrate_euler(field, noise, options.steps, options.t_end);
 }
 
-Tensor sample_eci(Network& network, const Process& process, const Projection& project, ToyEciNoise mode, int64_t steps,
-                  const Tensor& noise, uint64_t seed) {
+Tensor sample_eci(Network& network, const Process& process, const ToyProjection& project, ToyEciNoise mode,
+                  int64_t steps, const Tensor& noise, uint64_t seed) {
   torch::NoGradGuard no_grad;
   const double t_end = process.t_end(), dt = (1 - t_end) / static_cast<double>(steps);
   const std::vector<int64_t> shape(noise.sizes().begin() + 1, noise.sizes().end());

@@ -10,7 +10,7 @@ namespace piddm {
 
 /// A loss of clean samples [B,C,H,W] -> [B], or a map of them onto a constraint.
 using SampleLoss = std::function<Tensor(const Tensor& x0)>;
-using Projection = std::function<Tensor(const Tensor& x0)>;
+using ToyProjection = std::function<Tensor(const Tensor& x0)>;
 
 /// What the weight of the guidance multiplies: grad loss once per step (Chung et al. 2023), so that its strength grows
 /// with the number of steps, or the velocity, so that it does not: per_step w is per_time w / dt.
@@ -41,7 +41,7 @@ enum class ToyEciNoise { fixed, resample, ddim };
 inline std::vector<std::string> enum_names(ToyEciNoise) { return {"fixed", "resample", "ddim"}; }
 
 /// x_{t'} = alpha(t') C(x0^(x_t, t)) + sigma(t') e; the last step returns C(x0^) itself. Fresh noise of Stream::noise.
-Tensor sample_eci(Network& network, const Process& process, const Projection& project, ToyEciNoise mode, int64_t steps,
-                  const Tensor& noise, uint64_t seed);
+Tensor sample_eci(Network& network, const Process& process, const ToyProjection& project, ToyEciNoise mode,
+                  int64_t steps, const Tensor& noise, uint64_t seed);
 
 }  // namespace piddm
