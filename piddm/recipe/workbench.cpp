@@ -208,6 +208,7 @@ StepResult Workbench::entry_step(const Entry& entry) {
   if (entry.grid) settings["grid"] = entry.grid->to_json();
   if (entry.starts > 1) settings["starts"] = entry.starts;
   if (entry.mask_seed) settings["mask_seed"] = *entry.mask_seed;
+  if (entry.two_valued) settings["two_valued"] = true;
   if (entry.filter) settings["filter"] = write_fields(*entry.filter);
   return recipe_.step(
       entry.labels.text(), settings, inputs, [&](const fs::path& folder) { compute(entry, trained, folder); },
@@ -232,7 +233,7 @@ json Workbench::generated(const Entry& entry, const Model& model, const Trained&
   const auto used = entry.grid ? on_grid(model, *entry.grid) : model;
   auto samples = samples_of(entry, used, trained);
   if (entry.filter) smooth_samples(samples, *used.pde, *entry.filter);
-  const auto decoding = entry.decode ? decode_samples(samples, *used.pde) : DecodeSummary{};
+  const auto decoding = entry.decode ? decode_samples(samples, *used.pde, entry.two_valued) : DecodeSummary{};
   json metrics = judge_of(entry).samples(samples, {static_cast<int>(options_.resamples), entry.experiment.seed});
   if (entry.decode)
     metrics.update(
@@ -251,7 +252,7 @@ json Workbench::solved(const Entry& entry, const Model& model, TensorMap& kept) 
   json metrics;
   for (int64_t start = 0; start < entry.starts; ++start) {
     auto samples = method->solve(observation, seed + static_cast<uint64_t>(start));
-    if (entry.decode) decode_samples(samples, *model.pde);
+    if (entry.decode) decode_samples(samples, *model.pde, entry.two_valued);
     errors.push_back(case_errors(model, samples.x, truth, observation.mask));
     if (start > 0) continue;
     metrics = judge_of(entry).task(samples, truth, observation, {static_cast<int>(options_.resamples), seed});

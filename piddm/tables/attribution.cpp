@@ -14,7 +14,7 @@ using Pointer = json::json_pointer;
 
 constexpr double kAdversaryWeight = 0.02;
 constexpr int64_t kLocalSkip = 3, kCorrections = 5;
-const std::string kDecoded = ", decoded";
+const std::string kDecoded = ", decoded", kCut = ", cut and decoded";
 const std::string kTeacher = "teacher", kPlainTeacher = "teacher, 1x1 skips", kPapersTeacher = "paper's teacher";
 const std::string kPapers = "paper's PIDDM", kPapersTask = "paper's PIDDM, Algorithm 3";
 
@@ -156,6 +156,10 @@ class Rows {
     if (!decoded) return;
     entry.decode = true;
     entries.push_back(with_setting(entry, name + kDecoded));
+    const auto pde = make_pde(entry.experiment.pde);
+    entry.two_valued = std::any_of(pde->channels().begin(), pde->channels().end(),
+                                   [](const Channel& channel) { return channel.two_valued.has_value(); });
+    if (entry.two_valued) entries.push_back(with_setting(entry, name + kCut));
   }
   void add_teachers(const Experiment& experiment);
   void add_students(const std::string& pde);
@@ -304,7 +308,8 @@ TableRecipe table_attribution() {
               "What the result is made of. Ratios are to the row 'teacher'. Low-pass and smoothed: u of the "
               "teacher's samples without modes beyond that share of the grid's, sharply or by the filter of the "
               "smooth head. paper's: the preset PDE-paper, teacher and student, learning rate 3e-2 and all. bare: "
-              "plain distillation; heads and physics: each alone; each row with a + has all above it" +
+              "plain distillation; heads and physics: each alone; each row with a + has all above it; cut: "
+              "coefficients at the nearer of their two values" +
               rows + ".",
           .reference = "teacher"};
 }

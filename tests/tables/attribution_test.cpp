@@ -176,7 +176,7 @@ TEST(Attribution, SolversGoFromThePapersToTheExperiments) {
   EXPECT_TRUE(solve.spread == 1 && solve.anneal == 0 && solve.reach == 0 && !solve.precondition && solve.lambda == 10);
 }
 
-TEST(Attribution, RowsAreChosenByNameAndComeInPairs) {
+TEST(Attribution, RowsAreChosenByNameAndComeWithTheirDecodes) {
   auto options = table_options(Scale::smoke);
   const auto settings = [&](const std::vector<std::string>& asked) {
     options.settings = asked;
@@ -187,9 +187,11 @@ TEST(Attribution, RowsAreChosenByNameAndComeInPairs) {
   };
   options.pdes = {"darcy"};
   EXPECT_THAT(settings({"+ error", "teacher, low-pass quarter"}),
-              ElementsAre("darcy teacher, low-pass quarter", "darcy + error", "darcy + error, decoded (solved)"));
+              ElementsAre("darcy teacher, low-pass quarter", "darcy + error", "darcy + error, decoded (solved)",
+                          "darcy + error, cut and decoded (solved)"));
   EXPECT_ERROR(settings({"+ eror"}), ExitCode::usage, "'+ error'");
-  options.pdes = {"poisson"};  // has no such term
+  options.pdes = {"poisson"};  // has no two values to cut to, and no such term
+  EXPECT_THAT(settings({"heads"}), ElementsAre("poisson heads", "poisson heads, decoded (solved)"));
   EXPECT_ERROR(settings({"+ error"}), ExitCode::usage, "none of these rows");
   options.pdes = {"heat"};
   EXPECT_ERROR(settings({}), ExitCode::usage, "'heat'");
@@ -218,7 +220,7 @@ TEST_F(AttributionRuns, GroupsOfRowsAreJoined) {
   EXPECT_EQ(added.count("teacher darcy"), 0u);
   EXPECT_FALSE(students.rows[0].metric("pde_error_ratio").has_value());
   const auto whole = merge_reports({teachers, students});
-  ASSERT_EQ(whole.rows.size(), 8u);
+  ASSERT_EQ(whole.rows.size(), 11u);
   std::map<std::string, const Row*> rows;
   for (const auto& row : whole.rows) rows[row.labels.setting] = &row;
   const double teacher = *rows.at("teacher")->metric("pde_error");
@@ -232,13 +234,15 @@ TEST_F(AttributionRuns, GroupsOfRowsAreJoined) {
   EXPECT_EQ(*rows.at("teacher, low-pass eighth")->metric("between"), *rows.at("teacher")->metric("between"));
   for (const char* name : {"teacher, decoded", "bare, decoded", "heads, decoded"})
     EXPECT_LT(*rows.at(name)->metric("solution_error"), 1e-12) << name;
+  EXPECT_GT(*rows.at("heads, decoded")->metric("between"), 0);
+  EXPECT_EQ(*rows.at("heads, cut and decoded")->metric("between"), 0);
 }
 
 TEST_F(AttributionRuns, SeedsInSeveralReportsAreOneRow) {
   const auto together = group({"teacher"}, {1, 2});
   const auto joined = merge_reports({group({"teacher"}, {1}), group({"teacher"}, {2})});
-  ASSERT_EQ(joined.rows.size(), 2u);
-  for (size_t i = 0; i < 2; ++i)
+  ASSERT_EQ(joined.rows.size(), 3u);
+  for (size_t i = 0; i < 3; ++i)
     for (const char* metric : {"pde_error", "mmse", "pde_error_ratio"}) {
       EXPECT_DOUBLE_EQ(*joined.rows[i].metric(metric), *together.rows[i].metric(metric)) << metric;
       const auto deviation = together.rows[i].deviation.find(metric);
