@@ -8,6 +8,7 @@
 #include <string>
 
 #include "piddm/model/model.h"
+#include "piddm/solve/search.h"
 #include "piddm/solve/task/task.h"
 
 namespace piddm {
@@ -55,6 +56,7 @@ struct MethodCard {
   std::function<json(const json&)> renewed;              ///< stored options, all of them, under their names of today
   std::function<Evaluations(const json&, Task)> evaluations;
   std::function<json(const json&)> matched;  ///< options changed to the paper's compute-matched share of themselves
+  std::function<std::vector<SearchFamily>(const Model&, Task)> search;  ///< what can be tuned; empty: nothing
   std::function<MethodPtr(const Model&, const json&)> make;
 };
 

@@ -36,6 +36,14 @@ Tensor CocogenMethod::corrected(const Tensor& z, const Target& known) const {
   return known.mixed(z - step);
 }
 
+std::vector<SearchFamily> CocogenMethod::search(const Model&, Task) {
+  return {{.name = "corrections",
+           .axes = {{.key = "last", .choices = {0, 10, 20, 50}},
+                    {.key = "after", .low = 1, .high = 1000, .whole = true},
+                    {.key = "correction", .low = 1e-5, .high = 3e-2},
+                    {.key = "spacing", .choices = {"uniform", "quadratic"}}}}};
+}
+
 Tensor CocogenMethod::sample(const Batch& batch) {
   const torch::NoGradGuard no_grad;
   const auto e = noise(batch);

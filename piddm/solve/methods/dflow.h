@@ -16,12 +16,16 @@
 
 namespace piddm {
 
+class EquationRows;
+
 struct DflowOptions {
   int64_t steps = 100;
   LatentOptions task{LatentOptimizer::lbfgs, 50, 0.05};
   double lambda = -1;
   double boundary = 0;
   bool hard = true;
+  double spread = 1;
+  bool precondition = false;
   int64_t segment = 1;
   Spacing spacing = Spacing::uniform;
   int64_t batch = 0;
@@ -29,9 +33,14 @@ struct DflowOptions {
   void fields(V&& f) {
     step_fields(f, steps, spacing);
     f("task", task, "optimisation of the noise; an iteration is one trajectory");
-    f("lambda", lambda, "weight of the residual; negative: lambda_train of the model's experiment");
+    f("lambda", lambda,
+      "weight of the residual; negative: the method's own, 2.5 over the residual's largest curvature");
     f("boundary", boundary, at_least(0), "weight of boundary and initial conditions; none where lambda is 0");
     f("hard", hard, "tasks: replace observed entries in the sample");
+    f("spread", spread, at_least(0),
+      "tasks: standard deviation of the noise that the search starts from; a sample has 1");
+    f("precondition", precondition,
+      "measure the residual by the solution error it stands for; for PDEs with a fast solver");
     f("segment", segment, count_from(0), "steps whose graph is kept at a time, the others are computed again; 0: all");
   }
 };
@@ -42,6 +51,10 @@ class DflowMethod : public BatchedMethod {
   DflowMethod(const Model& model, const DflowOptions& options);
   static Evaluations evaluations(const DflowOptions& o, Task);
   static DflowOptions matched(DflowOptions options);
+  static std::vector<SearchFamily> search(const Model& model, Task task);
+
+  /// The one in use: given, or the method's own.
+  double lambda() const { return options_.lambda; }
 
   /// The objective, one value per sample, and its gradient; for tests and for other optimisers.
   Evaluation evaluate(const Tensor& noise, const Target& known);
@@ -57,6 +70,7 @@ class DflowMethod : public BatchedMethod {
 
   DflowOptions options_;
   Trajectory trajectory_;
+  std::shared_ptr<const EquationRows> rows_;  ///< of the preconditioned residual
 };
 
 }  // namespace piddm

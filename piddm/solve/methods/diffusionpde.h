@@ -2,8 +2,8 @@
 // DiffusionPDE (Huang et al., NeurIPS 2024): posterior sampling (guidance.h) on the observations and on the PDE
 // residual of the clean estimate, in generation on the residual alone.
 //
-// Defaults are the paper's reading: plain Euler, eta = lambda_train on the mean of R^2 throughout. Upstream's own
-// schedule is
+// Defaults are the paper's reading: plain Euler, the mean of R^2 throughout. Not so eta: with the paper's lambda_train
+// steps overshoot; it is a quarter over the largest curvature of the residual. Upstream's own schedule is
 //   steps=2000 heun=true pde_penalty=norm switch_at=0.8 late_factor=0.1
 // with zeta = 5 to 5000 and eta = 1 to 100 for each PDE, in units of its own (its norms are divided by the number of
 // points).
@@ -31,6 +31,10 @@ class DiffusionPdeMethod : public BatchedMethod {
     return {0, static_cast<double>(o.guidance.steps)};
   }
   static DiffusionPdeOptions matched(DiffusionPdeOptions options);
+  static std::vector<SearchFamily> search(const Model& model, Task task);
+
+  /// The one in use: given, or the method's own.
+  double eta() const { return options_.guidance.eta; }
 
  protected:
   Tensor sample(const Batch& batch) override;

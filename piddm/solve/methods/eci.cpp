@@ -49,6 +49,14 @@ EciOptions EciMethod::matched(EciOptions options) {
   return options;
 }
 
+std::vector<SearchFamily> EciMethod::search(const Model&, Task) {
+  return {{.name = "mixing",
+           .axes = {{.key = "mixing", .low = 1, .high = 10, .whole = true},
+                    {.key = "noise", .choices = {"fixed", "resample:1", "resample:5", "ddim"}},
+                    {.key = "constraint", .choices = {"pde", "none"}},
+                    {.key = "spacing", .choices = {"uniform", "quadratic"}}}}};
+}
+
 Tensor EciMethod::correct(const Tensor& z, const Target& known) const {
   if (options_.constraint == "none") return impose(known, z);
   const auto x = model_.normalizer.to_physical(z);

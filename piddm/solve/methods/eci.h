@@ -38,6 +38,7 @@ class EciMethod : public BatchedMethod {
   EciMethod(const Model& model, const EciOptions& options);
   static Evaluations evaluations(const EciOptions& o, Task) { return {static_cast<double>(o.steps * o.mixing), 0}; }
   static EciOptions matched(EciOptions options);
+  static std::vector<SearchFamily> search(const Model& model, Task task);
 
  protected:
   Tensor sample(const Batch& batch) override;

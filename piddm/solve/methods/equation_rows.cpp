@@ -14,6 +14,8 @@ constexpr int kStepHalvings = 6;
 constexpr double kRoundOff = 1e-13;  // of the violation: all equations are met
 constexpr double kGain = 0.9;        // of |h|^2: a step that leaves more has gained nothing
 constexpr uint64_t kProbeSeed = 1;
+constexpr int64_t kLawSamples = 2;
+constexpr int kPowerIterations = 20;  // a curvature to a few per cent
 
 Tensor squared_norm(const Tensor& x) { return x.square().sum({1, 2, 3}, true); }
 
@@ -48,6 +50,12 @@ Tensor newton_step(const EquationRows& rows, const LinearizedRows& at, const Pro
 
 Tensor residual_norm(const Model& model, const Tensor& z, double boundary) {
   return weighted(physics_loss(*model.pde, model.normalizer.to_physical(z)), boundary, model.normalizer.std(0));
+}
+
+Tensor implied_error_norm(const EquationRows& rows, const Tensor& z, double boundary) {
+  const auto h = rows(z), edge = rows.boundary(h);
+  const auto inside = rows.implied_error(h, &Normalizer::std).square().flatten(1).mean(1);
+  return boundary == 0 || edge.size(3) == 0 ? inside : inside + boundary * edge.square().flatten(1).mean(1);
 }
 
 EquationRows::EquationRows(PdePtr pde, Normalizer normalizer)
@@ -105,6 +113,30 @@ Tensor EquationRows::solve_normal(const Tensor& rows) const {
   const double unit = pde_->equations().front().scale * normalizer_.scale(0);
   const Residual once{.fields = {{pde_->precondition(residual(rows))}}};  // L is symmetric
   return torch::cat({(pde_->precondition(once) / (unit * unit)).reshape({-1, 1, 1, inside_}), boundary(rows)}, 3);
+}
+
+double EquationRows::curvature() const {
+  const torch::NoGradGuard no_grad;
+  const auto data = normalizer_.to_network(pde_->sample(0, 0, kLawSamples));
+  const auto z = torch::cat({torch::zeros_like(data.narrow(0, 0, 1)), data});
+  const LinearizedRows at(*this, z, torch::ones_like(z));  // block-diagonal: the largest of all samples
+  auto weight = torch::zeros_like(at.value());             // none on the boundary
+  int64_t first = 0;
+  for (const auto& part : parts_) {
+    const int64_t count = part.height * part.width;
+    weight.narrow(3, first, count).fill_(2.0 / static_cast<double>(count * static_cast<int64_t>(parts_.size())));
+    first += count;
+  }
+  auto direction = at.transposed(weight * signs(at.value()));
+  double largest = 0;
+  for (int i = 0; i < kPowerIterations; ++i) {
+    const auto length = direction.norm();
+    require<NumericsError>(length.item<double>() > 0, "[{}] the residual does not change with the fields",
+                           pde_->name());
+    direction = at.transposed(weight * at.product(direction / length));
+    largest = direction.norm().item<double>();
+  }
+  return largest;
 }
 
 /// L^-T by automatic differentiation: w -> L^-1 w is linear.

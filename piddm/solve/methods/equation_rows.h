@@ -21,6 +21,12 @@ namespace piddm {
 /// [B], for z [B,C,H,W] in network units. Differentiable.
 Tensor residual_norm(const Model& model, const Tensor& z, double boundary);
 
+class EquationRows;
+
+/// The same for the error of the solution that the residual stands for, L^-1 r, in standard deviations of the solution;
+/// for a PDE with a fast solver L.
+Tensor implied_error_norm(const EquationRows& rows, const Tensor& z, double boundary);
+
 class EquationRows {
  public:
   EquationRows(PdePtr pde, Normalizer normalizer);
@@ -35,6 +41,11 @@ class EquationRows {
 
   /// L^-1 r_phys for rows like h, each solution channel in its `unit`: [B,C_u,h,w].
   Tensor implied_error(const Tensor& rows, double (Normalizer::*unit)(int64_t) const) const;
+
+  /// The largest curvature of the mean of h^2 over the scored points and the equations (no boundary), at the mean of
+  /// the data and at two samples of its law: the largest eigenvalue of 2 J^T J / M. A gradient step s on that mean
+  /// overshoots where s times it is above 2.
+  double curvature() const;
 
   /// Bytes that h and its derivatives take for one sample in float64: about forty fields of each channel.
   int64_t bytes_per_sample() const { return 8 * 40 * pde_->num_channels() * pde_->grid().points(); }

@@ -16,7 +16,9 @@ struct Step {
 class Guided {
  public:
   Guided(const Model& model, const Target& known, const GuidanceOptions& options)
-      : model_(model), known_(known), options_(options), steps_(model, options.steps, options.spacing) {}
+      : model_(model), known_(known), options_(options), steps_(model, options.steps, options.spacing) {
+    if (options.precondition) rows_.emplace(model.pde, model.normalizer);
+  }
 
   /// Is any term on at step i?
   bool active(int64_t i) const { return zeta(i) > 0 || eta(i) > 0; }
@@ -33,7 +35,8 @@ class Guided {
     Tensor total = torch::zeros({clean.size(0)}, clean.options().requires_grad(false));
     if (const double weight = zeta(i); weight > 0) total = total + weight * data(clean);
     if (const double weight = eta(i); weight > 0) {
-      const auto square = residual_norm(model_, clean, options_.boundary / weight);
+      const double beside = options_.boundary / weight;
+      const auto square = rows_ ? implied_error_norm(*rows_, clean, beside) : residual_norm(model_, clean, beside);
       total = total + weight * (options_.pde_penalty == Penalty::norm ? (square + kTiny).sqrt() : square);
     }
     return total;
@@ -57,6 +60,7 @@ class Guided {
   const Target& known_;
   const GuidanceOptions& options_;
   TeacherSteps steps_;
+  std::optional<EquationRows> rows_;  ///< of the preconditioned residual
 };
 
 }  // namespace

@@ -31,17 +31,20 @@ struct GuidanceOptions {
   double switch_at = 0;
   double late_factor = 1;
   bool heun = false;
+  bool precondition = false;
   template <class V>
   void fields(V&& f) {
     step_fields(f, steps, spacing);
     f("zeta", zeta, at_least(0), "weight of the observations");
-    f("eta", eta, "weight of the PDE residual; negative: lambda_train of the model's experiment");
+    f("eta", eta, "weight of the PDE residual; negative: the method's own, 1/4 over the residual's largest curvature");
     f("boundary", boundary, at_least(0), "weight of boundary and initial conditions; none where eta is 0");
     f("data_penalty", data_penalty, "misfit by its norm, or its mean square");
     f("pde_penalty", pde_penalty, "residual by its mean square, or the root of it (norm)");
     f("switch_at", switch_at, between(0, 1), "share of the steps before the PDE term sets in; upstream 0.8");
     f("late_factor", late_factor, at_least(0), "factor of zeta from then on; upstream 0.1");
     f("heun", heun, "Heun's method instead of Euler's: two evaluations per step");
+    f("precondition", precondition,
+      "measure the residual by the solution error it stands for; for PDEs with a fast solver");
   }
 };
 

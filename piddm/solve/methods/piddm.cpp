@@ -67,7 +67,12 @@ Tensor PiddmMethod::sample(const Batch& batch) {
 
 Tensor PiddmMethod::refined_latents(const Batch& batch) {
   const RowFunction f = [&](const Tensor& e, const Tensor&) { return physics_rows(student_(e), false); };
-  const auto end = minimize_squares(f, noise(batch), options_.refine);
+  const auto& refine = options_.refine;
+  if (refine.tolerance == 0 && refine.optimizer != LatentOptimizer::gauss_newton) {  // nothing to be told but the end
+    const auto loss = [&](const Tensor& e) { return f(e, {}).square().sum(1); };
+    return minimize_latents(loss, noise(batch), refine);
+  }
+  const auto end = minimize_squares(f, noise(batch), refine);
   unmetered_ += end.tangents;
   return end.x;
 }

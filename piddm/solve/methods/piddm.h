@@ -43,7 +43,7 @@ struct PiddmOptions {
   double anneal = 0.25;
   int64_t starts = 1;
   int64_t candidates = 1;
-  int64_t batch = 32;
+  int64_t batch = 0;
 
   template <class V>
   void fields(V&& f) {

@@ -28,6 +28,12 @@ Evaluations evaluations_with(const Options& options, Task task) {
 }
 
 template <class M>
+std::vector<SearchFamily> search_of(const Model& model, Task task) {
+  if constexpr (requires { M::search(model, task); }) return M::search(model, task);
+  return {};
+}
+
+template <class M>
 constexpr bool is_own() {
   if constexpr (requires { M::kOwn; }) return M::kOwn;
   return false;
@@ -84,6 +90,7 @@ json with_changes(json options, const json& before, const json& after) {
 //   std::string refusal(Task, const Pde&)            why it cannot do that, "" where it can
 //   Evaluations evaluations(const Options&, Task)    per sample
 //   Options matched(Options)                         the paper's compute-matched share
+//   vector<SearchFamily> search(const Model&, Task)  what can be tuned
 //   bool kOwn, kSlow                                 as on the card
 template <class M, class Options>
 MethodCard card(const std::string& name, std::optional<ModelKind> needs, const std::string& summary) {
@@ -113,6 +120,7 @@ MethodCard card(const std::string& name, std::optional<ModelKind> needs, const s
       .evaluations = [common](const json& options,
                               Task task) { return evaluations_with<M>(parsed<Options>(options, common, ""), task); },
       .matched = matched,
+      .search = search_of<M>,
       .make = [common](const Model& model, json options) -> MethodPtr {
         const auto given = parsed<Options>(options, common, "");
         model.network->set_precision(take_common(options, common).precision);

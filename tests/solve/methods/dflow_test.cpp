@@ -1,5 +1,6 @@
 #include "piddm/solve/methods/dflow.h"
 
+#include "piddm/solve/methods/equation_rows.h"
 #include "tests/solve/methods/toys.h"
 #include "tests/tiny.h"
 
@@ -21,6 +22,16 @@ Target double_target(const Model& model) {
 }
 
 Tensor start() { return normal(kDflowSeed, Stream::tasks, 0, 2, {2, 16, 16}, torch::kFloat64); }
+
+TEST(Dflow, HasAWeightOfItsOwnWhateverTheStudentsIs) {
+  auto model = testing::tiny_teacher();
+  model.training.lambda = 40;
+  const double usual = DflowMethod(model, {}).lambda();
+  model.training.lambda = 0.02;
+  EXPECT_EQ(DflowMethod(model, {}).lambda(), usual);
+  EXPECT_NEAR(usual * EquationRows(model.pde, model.normalizer).curvature(), 2.5, 1e-12);
+  EXPECT_EQ(DflowMethod(model, {.lambda = 0}).lambda(), 0);
+}
 
 TEST(Dflow, GradientMatchesFiniteDifferences) {
   for (const char* process : {"linear", "vp"}) {

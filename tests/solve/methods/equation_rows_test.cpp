@@ -20,6 +20,25 @@ Tensor network_data(const Model& model, int64_t n) { return model.normalizer.to_
 
 double dot_product(const Tensor& x, const Tensor& y) { return (x * y).sum().item<double>(); }
 
+// Against all eigenvalues of the Jacobian, column by column.
+TEST(EquationRows, CurvatureIsTheLargestEigenvalue) {
+  const auto model = model_of("poisson", 17);
+  const EquationRows rows(model.pde, model.normalizer);
+  const auto z = torch::zeros(model.pde->sample_shape(), torch::kFloat64).unsqueeze(0);
+  const LinearizedRows at(rows, z, torch::ones_like(z));
+  const int64_t count = z.numel(), inside = 15 * 15;
+  std::vector<Tensor> columns;
+  for (int64_t i = 0; i < count; ++i) {
+    auto unit = torch::zeros_like(z);
+    unit.view(-1)[i] = 1;
+    columns.push_back(at.product(unit).flatten().narrow(0, 0, inside));
+  }
+  const auto jacobian = torch::stack(columns, 1);
+  const double largest =
+      2.0 / inside * std::get<0>(torch::linalg_eigh(jacobian.matmul(jacobian.t()), "L")).max().item<double>();
+  EXPECT_NEAR(rows.curvature(), largest, 0.05 * largest);
+}
+
 // <J v, w> = <v, J^T w> and J v by central differences, on every PDE.
 TEST(EquationRows, ProductsAreThoseOfTheJacobian) {
   for (const auto& name : testing::every_pde()) {

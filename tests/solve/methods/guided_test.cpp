@@ -2,7 +2,10 @@
 
 #include "piddm/solve/methods/cocogen.h"
 #include "piddm/solve/methods/diffusionpde.h"
+#include "piddm/solve/methods/equation_rows.h"
 #include "piddm/solve/methods/pidm.h"
+#include "tests/flux_darcy.h"
+#include "tests/solve/methods/small_model.h"
 #include "tests/solve/methods/toys.h"
 #include "tests/tiny.h"
 
@@ -70,13 +73,34 @@ TEST(DiffusionPde, ADivergingSampleKeepsItsBestEstimate) {
   EXPECT_LT(testing::relative_error(samples.x, one), 1e-5);
 }
 
-TEST(DiffusionPde, TakesEtaFromTheModelsExperiment) {
+TEST(DiffusionPde, HasAWeightOfItsOwnWhateverTheStudentsIs) {
   auto model = testing::tiny_teacher();
-  EXPECT_EQ(model.training.lambda, 10);
+  model.training.lambda = 40;
+  const DiffusionPdeMethod usual(model, {{.steps = 3}});
   model.training.lambda = 0.02;
-  const auto implied = DiffusionPdeMethod(model, {{.steps = 3}}).generate(0, 1, kGuidedSeed).x;
-  EXPECT_TRUE(
-      torch::equal(implied, DiffusionPdeMethod(model, {{.steps = 3, .eta = 0.02}}).generate(0, 1, kGuidedSeed).x));
+  EXPECT_EQ(DiffusionPdeMethod(model, {{.steps = 3}}).eta(), usual.eta());
+  const double curvature = EquationRows(model.pde, model.normalizer).curvature();
+  EXPECT_NEAR(usual.eta() * curvature, 0.25, 1e-12);
+  EXPECT_EQ(DiffusionPdeMethod(model, {{.steps = 3, .eta = 3}}).eta(), 3);
+}
+
+// The objective along its steepest direction at the mean of the data: the method's own step goes down, one beyond
+// twice the inverse of the curvature goes up.
+TEST(DiffusionPde, ItsOwnWeightDoesNotOvershootOnAnyPde) {
+  for (const auto& name : testing::every_pde()) {
+    const auto model = testing::small_model(testing::any_pde(name, 16));
+    const double eta = DiffusionPdeMethod(model, {{.steps = 3}}).eta();
+    ASSERT_GT(eta, 0) << name;
+    const auto x = model.normalizer.to_network(model.pde->sample(7, 0, 4));
+    const auto z = (x + 0.1 * normal(3, Stream::noise, 0, 4, x.sizes().slice(1).vec(), torch::kFloat64));
+    const auto leaf = z.detach().requires_grad_();
+    const auto before = residual_norm(model, leaf, 0);
+    const auto slope = torch::autograd::grad({before.sum()}, {leaf})[0];
+    const auto after = residual_norm(model, z - eta * slope, 0);
+    EXPECT_TRUE((after < before).all().item<bool>()) << name;
+    const auto too_far = residual_norm(model, z - 100 * eta * slope, 0);
+    EXPECT_TRUE((too_far > before).any().item<bool>()) << name;
+  }
 }
 
 TEST(Cocogen, CorrectsTheSolutionOnly) {

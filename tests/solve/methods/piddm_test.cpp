@@ -76,6 +76,20 @@ TEST(Piddm, RefinementLowersThePdeError) {
   }
 }
 
+// A tolerance, however small, makes it watch every sample.
+TEST(Piddm, RefinementWithoutAToleranceIsTheSame) {
+  const auto model = testing::tiny_student();
+  for (const auto& refine : {LatentOptions{LatentOptimizer::gd, 12, 0.5}, {LatentOptimizer::lbfgs, 12, 1}}) {
+    PiddmOptions plain, watched;
+    plain.refine = watched.refine = refine;
+    watched.refine.tolerance = 1e-300;
+    const auto samples = PiddmMethod(model, plain).generate(0, 4, kSeed);
+    EXPECT_TRUE(torch::equal(samples.x, PiddmMethod(model, watched).generate(0, 4, kSeed).x));
+    EXPECT_EQ(samples.nfe, 12);
+    EXPECT_EQ(samples.backward, 12);
+  }
+}
+
 TEST(Piddm, RefinesWithGaussNewton) {
   const auto model = testing::tiny_student();
   const auto before = pde_errors(PiddmMethod(model, {}).generate(0, 4, kSeed).x);
