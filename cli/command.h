@@ -58,6 +58,7 @@ void add_evaluate(CLI::App& app, Context& context);
 void add_plot(CLI::App& app, Context& context);
 void add_demo(CLI::App& app, Context& context);
 void add_reproduce(CLI::App& app, Context& context);
+void add_tune(CLI::App& app, Context& context);
 void add_bench(CLI::App& app, Context& context);
 
 }  // namespace piddm::cli

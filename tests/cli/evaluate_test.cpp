@@ -142,5 +142,20 @@ TEST_F(CliEvaluate, FewerSamplesThanAMetricNeedsIsAClearError) {
   expect_failure(command({"--task", "inverse"}), ExitCode::usage, "--task and --observe go together");
 }
 
+TEST(CliTune, WritesEveryTryAndTheChosenOptions) {
+  const auto& shop = Workshop::get();
+  const testing::TempDir folder;
+  const auto out = (folder / "tuned.json").string();
+  const Arguments command = {"tune",   "cocogen", "--teacher", shop.at("teacher"), "--budget", "2", "--samples", "4",
+                             "--keep", "1000",    "--set",     "steps=50",         "--out",    out};
+  const auto text = testing::succeed(command).out;
+  const auto report = json::parse(testing::read_text(out));
+  EXPECT_EQ(report.at("tries").size(), 2u);
+  EXPECT_EQ(report.at("model"), shop.at("teacher"));
+  EXPECT_THAT(text, ::testing::HasSubstr("--set 'by_method.cocogen="));
+  expect_failure({"tune", "cocogen", "--out", out}, ExitCode::usage, "name one model");
+  expect_failure({"tune", "eci", "--student", shop.at("student"), "--out", out}, ExitCode::usage, "is a student");
+}
+
 }  // namespace
 }  // namespace piddm

@@ -1,0 +1,214 @@
+#include "piddm/recipe/tune.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "piddm/core/config.h"
+#include "piddm/core/device.h"
+#include "piddm/core/log.h"
+#include "piddm/core/rng.h"
+#include "piddm/core/stopwatch.h"
+#include "piddm/core/table.h"
+#include "piddm/eval/metric_registry.h"
+#include "piddm/solve/methods/registry.h"
+
+namespace piddm {
+
+namespace {
+
+constexpr int64_t kTruthFirst = 2'000'000, kSampleFirst = 1'000'000;
+constexpr uint64_t kTruthSeed = 0;                          // of the data, as in experiments
+constexpr int64_t kDrawFirst = int64_t{1} << 40;            // of Stream::splits: far from the splits of floors
+constexpr const char *kMeans = "mmse", *kSpreads = "smse";  // name: what keeping the law means here
+
+/// Sets "a.b" in an object of objects.
+void set_key(json& options, const std::string& key, const json& value) {
+  auto* at = &options;
+  size_t from = 0;
+  for (size_t dot = key.find('.'); dot != std::string::npos; from = dot + 1, dot = key.find('.', from))
+    at = &(*at)[key.substr(from, dot - from)];
+  (*at)[key.substr(from)] = value;
+}
+
+json drawn_value(const SearchAxis& axis, double u) {
+  if (!axis.choices.empty())
+    return axis
+        .choices[std::min(axis.choices.size() - 1, static_cast<size_t>(u * static_cast<double>(axis.choices.size())))];
+  const double value = axis.low * std::pow(axis.high / axis.low, u);
+  if (axis.whole) return static_cast<int64_t>(std::llround(value));
+  return value;
+}
+
+/// What all tries are judged by.
+class Validation {
+ public:
+  Validation(const Model& model, const TuneOptions& options)
+      : model_(model),
+        options_(options),
+        truth_(model.pde->sample(kTruthSeed, kTruthFirst,
+                                 std::max(options.samples, options.task == Task::generate ? options.held_out : 0))),
+        judge_(model.pde, model.normalizer, truth_, truth_.mean(0), model.device(), options.samples) {}
+
+  /// What breaks down or is refused becomes a failed result.
+  Result run(const std::string& method, const json& options, double& evaluations) const {
+    try {
+      const auto samples = sample(*make_method(method, options_.task, model_, options));
+      evaluations += (samples.nfe + samples.backward + samples.recomputed) * static_cast<double>(samples.x.size(0));
+      const auto scores =
+          options_.task == Task::generate ? judge_.samples(samples) : judge_.task(samples, cases(), observation());
+      return {.scores = scores, .diverged = divergence(scores), .precision = samples.precision};
+    } catch (const NumericsError& error) {
+      return {.failed = error.what()};
+    } catch (const UsageError& error) {  // options that do not go together
+      return {.failed = error.what()};
+    }
+  }
+
+  Scores floor() const { return judge_.floor(options_.samples, options_.seed); }
+
+ private:
+  Tensor cases() const { return truth_.narrow(0, 0, options_.samples); }
+  Observation observation() const { return observe(options_.task, cases(), *model_.pde, options_.seed); }
+  Samples sample(Method& method) const {
+    if (options_.task == Task::generate) return method.generate(kSampleFirst, options_.samples, options_.seed);
+    return method.solve(observation(), options_.seed);
+  }
+
+  const Model& model_;
+  const TuneOptions& options_;
+  Tensor truth_;
+  Judge judge_;
+};
+
+double mean_square_error(const Scores& scores) {
+  double sum = 0;
+  int64_t n = 0;
+  for (const auto& [key, value] : scores.values)
+    if (const auto* card = find_metric(key); card && card->name == "mse") sum += value, ++n;  // name: the tasks' score
+  return n == 0 ? NAN : sum / static_cast<double>(n);
+}
+
+/// The score, and whether the try may be chosen.
+void judge_try(Try& tried, const TuneReport& report) {
+  tried.score = NAN;
+  if (!tried.result.done()) return;
+  const auto& scores = tried.result.scores;
+  const bool generation = report.options.task == Task::generate;
+  tried.score = generation ? scores.at(report.options.metric) : mean_square_error(scores);
+  tried.admissible = tried.result.diverged.empty() && std::isfinite(tried.score);
+  if (!generation) return;
+  for (const char* law : {kMeans, kSpreads})
+    if (!(scores.at(law) <= report.options.keep * std::max(report.plain.at(law), report.floor.at(law))))
+      tried.admissible = false;
+}
+
+/// Numbers of the tries, those that may be chosen first, by their scores.
+std::vector<size_t> ranking(const std::vector<Try>& tries) {
+  std::vector<size_t> order(tries.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto rank = [&](size_t i) {
+    return std::pair(!tries[i].admissible, std::isfinite(tries[i].score) ? tries[i].score : INFINITY);
+  };
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return rank(a) < rank(b); });
+  return order;
+}
+
+void check(const Model& model, const TuneOptions& o) {
+  const auto& card = method_card(o.method);
+  require<UsageError>(!o.method.empty() && !card.search(model, o.task).empty(), "[{}] has nothing to tune in {}",
+                      o.method, task_name(o.task));
+  make_method(o.method, o.task, model, o.settings);  // for its errors
+  const auto* metric = find_metric(o.metric);
+  require<UsageError>(metric && lower_is_better(o.metric) && (metric->judged & kSamplesJudged) != 0,
+                      "metric: '{}' is not one of samples of which less is better (piddm list metrics)", o.metric);
+}
+
+}  // namespace
+
+json drawn_options(const SearchFamily& family, uint64_t seed, int64_t number) {
+  json options = family.fixed;
+  if (number == 0 || family.axes.empty()) return options;
+  const auto u = uniform(seed, Stream::splits, kDrawFirst + number, 1, {static_cast<int64_t>(family.axes.size())},
+                         torch::kFloat64);
+  for (size_t i = 0; i < family.axes.size(); ++i)
+    set_key(options, family.axes[i].key, drawn_value(family.axes[i], u[0][static_cast<int64_t>(i)].item<double>()));
+  return options;
+}
+
+TuneReport tune(const Model& model, const TuneOptions& options) {
+  check_bounds(options);
+  check(model, options);
+  const Stopwatch watch;
+  const auto families = method_card(options.method).search(model, options.task);
+  const Validation validation(model, options);
+  TuneReport report{.options = options, .pde = model.pde->name()};
+  if (options.task == Task::generate) {
+    const auto own = default_method(model);
+    double uncounted = 0;
+    report.plain = validation.run(own, default_options(own, model), uncounted).scores;
+    report.floor = validation.floor();
+  }
+  for (int64_t i = 0; i < options.budget; ++i) {
+    const auto& family = families[static_cast<size_t>(i) % families.size()];
+    Try tried{.family = family.name, .options = default_options(options.method, model)};
+    merge_config(tried.options, options.settings);
+    merge_config(tried.options, drawn_options(family, options.seed, i / static_cast<int64_t>(families.size())));
+    tried.result = validation.run(options.method, tried.options, report.evaluations);
+    judge_try(tried, report);
+    spdlog::info("[tune] {} of {}: {} {}: {}", i + 1, options.budget, family.name, tried.options.dump(),
+                 tried.admissible ? format_number(tried.score) : "may not be chosen");
+    report.tries.push_back(std::move(tried));
+  }
+  const auto best = ranking(report.tries).front();
+  report.chosen = report.tries[best].admissible ? best : report.tries.size();
+  report.seconds = watch.seconds();
+  return report;
+}
+
+json to_json(const TuneReport& report) {
+  json tries = json::array();
+  for (const auto& tried : report.tries)
+    tries.push_back({{"family", tried.family},
+                     {"options", tried.options},
+                     {"score", tried.score},
+                     {"admissible", tried.admissible},
+                     {"result", to_json(tried.result)}});
+  const bool found = report.chosen < report.tries.size();
+  json out = {{"pde", report.pde},
+              {"options", write_fields(report.options)},
+              {"validation", {{"seed", kTruthSeed}, {"first", kTruthFirst}, {"first_sample", kSampleFirst}}},
+              {"tries", tries},
+              {"chosen", found ? report.tries[report.chosen].options : json()},
+              {"evaluations", report.evaluations},
+              {"seconds", report.seconds},
+              {"machine", describe_machine()}};
+  if (report.options.task == Task::generate) out.update({{"plain", report.plain}, {"floor", report.floor}});
+  return out;
+}
+
+std::string format_tune(const TuneReport& report) {
+  const bool generation = report.options.task == Task::generate;
+  std::vector<std::string> header = {"family", "options", generation ? report.options.metric : "mean mse"};
+  if (generation) header.insert(header.end(), {kMeans, kSpreads});
+  header.emplace_back("chosen");
+  Table table(header, {});
+  for (const size_t i : ranking(report.tries)) {
+    const auto& tried = report.tries[i];
+    const bool diverged = !tried.result.diverged.empty();
+    std::vector<std::string> cells = {tried.family, tried.options.dump(),
+                                      diverged                      ? kDiverged
+                                      : tried.result.failed.empty() ? format_number(tried.score)
+                                                                    : "failed"};
+    if (generation)
+      for (const char* law : {kMeans, kSpreads}) cells.push_back(score_text(tried.result.scores, law, diverged));
+    cells.emplace_back(i == report.chosen ? "yes" : tried.admissible ? "" : "may not be");
+    table.add_row(cells);
+  }
+  std::string text = table.text() + "\n";
+  if (report.chosen == report.tries.size()) return text + "none of the tries may be chosen\n";
+  return text + fmt::format("for `reproduce`: --set 'by_method.{}={}'\n", report.options.method,
+                            report.tries[report.chosen].options.dump());
+}
+
+}  // namespace piddm
