@@ -92,9 +92,11 @@ Row row_from(const json& object) {
 std::string sizes_from(const json& options) {
   if (!options.contains("dflow_samples")) return "";
   const auto number = [&](const char* key) { return options.at(key).dump(); };
-  return fmt::format("{} samples per method ({} of D-Flow), {} cases per task ({} of D-Flow), seeds {}",
-                     number("samples"), number("dflow_samples"), number("cases"), number("dflow_cases"),
-                     number("seeds"));
+  return fmt::format(
+      "{} samples per method ({} of D-Flow), {} cases per task ({} of D-Flow), seeds {}, judged against {} held-out "
+      "true samples",
+      number("samples"), number("dflow_samples"), number("cases"), number("dflow_cases"), number("seeds"),
+      options.value(json::json_pointer("/judge/held_out"), json("?")).dump());
 }
 
 /// The row of another method with the same other labels, or of that method in the setting of its own name; nullptr
