@@ -7,7 +7,8 @@ namespace piddm {
 
 namespace {
 
-/// lambda times the largest curvature of the residual, where nobody names lambda: 10 on Darcy at 128x128, the paper's.
+/// lambda times the largest curvature of the residual, where nobody names lambda: of the order of the paper's 10 on
+/// Darcy at 128x128.
 constexpr double kUsualWeight = 2.5;
 
 /// The same beside a preconditioned residual, which is an error of u as the misfit is one.
