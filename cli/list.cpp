@@ -39,10 +39,12 @@ Listing table_of(const std::string& what, const Names& names) {
   return listing;
 }
 
+/// What every PDE has; those with several equations, solutions or two-valued channels have more.
 std::string keys_text(const MetricCard& card) {
-  if (card.keys == MetricKeys::whole) return card.name;
   const auto channels = card.name + "_CHANNEL";
-  return card.keys == MetricKeys::both ? card.name + ", " + channels : channels;
+  if (card.keys == MetricKeys::per_channel) return channels;
+  if (card.keys == MetricKeys::per_band) return channels + "_BAND";
+  return card.keys == MetricKeys::both ? card.name + ", " + channels : card.name;
 }
 
 /// Where a metric is measured: samples, tasks, ensembles.
