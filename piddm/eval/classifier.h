@@ -6,7 +6,7 @@
 // true training fields, and the two coordinates. Levels of two 3x3 convolutions, the first at full resolution with
 // `width` channels, each further one at half the resolution of the one before with twice that width, down to four cells
 // per side; leaky ReLUs. The means of all levels over space, normalised over the batch, go through one hidden layer to
-// one number: it judges by texture at every scale, and the coordinates let it say where. In training each field is
+// one number: it judges by texture at every scale, and the coordinates let it say where. In training fields are
 // flipped and turned at random, coordinates included; answers are means over all positions. Float32, Adam, one cycle of
 // the learning rate. Nothing is tuned per generator.
 
