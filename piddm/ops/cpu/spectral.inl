@@ -295,11 +295,12 @@ inline void pack_reaching(const ModeGrid& g, const float* plane, int64_t row, in
 /// What w is applied to at `width` points at offset `at` of each plane: [inputs()][kPanel].
 inline void gather(const Finish& f, const float* x, int64_t at, int64_t width, float* input) {
   const auto& g = f.grid;
-  const int64_t size = g.height * g.width, row = at / g.width, column = at % g.width;
+  const int64_t size = g.height * g.width;
   if (f.reach == 0) {
     for (int64_t c = 0; c < f.in; ++c) pack_row(x + c * size + at, width, input + c * kPanel);
     return;
   }
+  const int64_t row = at / g.width, column = at % g.width;
   for (int64_t c = 0; c < f.in; ++c)
     for (int64_t i = -f.reach; i <= f.reach; ++i)
       for (int64_t j = -f.reach; j <= f.reach; ++j, input += kPanel)
