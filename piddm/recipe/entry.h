@@ -38,7 +38,7 @@ struct Entry {
   Task task = Task::generate;
   int64_t count = 0;  ///< samples or cases
   bool decode = false;
-  bool two_valued = false;  ///< decode: coefficients cut to their two values first
+  bool two_valued = false;                    ///< decode: coefficients cut to their two values first
   std::optional<SolutionFilter> filter = {};  ///< generation: a low-pass of the solution, before it is decoded
   /// Generate with a student on another grid than it was trained on, and judge there.
   std::optional<GridSize> grid = {};

@@ -80,10 +80,10 @@ TEST(Reproduce, APlanWritesNothingAndListsTheSteps) {
 TEST(Reproduce, NamesEverything) {
   const auto list = only_json(piddm({"reproduce", "--list", "--json"}));
   for (const char* name :
-       {"table-generative", "table-compute", "table-downstream", "table-variants", "table-components",
-        "table-diversity", "table-teacher", "table-architecture", "table-weighting", "table-latent",
-        "table-physics-term", "table-sensitivity", "figure-ablation", "figure-forward", "figure-pareto",
-        "figure-jensen", "figure-mog", "figure-training-gap", "table-corruptions", "theory"})
+       {"table-generative",   "table-compute",     "table-downstream",    "table-variants",    "table-components",
+        "table-diversity",    "table-teacher",     "table-architecture",  "table-weighting",   "table-latent",
+        "table-physics-term", "table-sensitivity", "figure-ablation",     "figure-forward",    "figure-pareto",
+        "figure-jensen",      "figure-mog",        "figure-training-gap", "table-corruptions", "theory"})
     EXPECT_TRUE(list.contains(name)) << name;
 }
 
