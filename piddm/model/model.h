@@ -31,6 +31,7 @@ struct HeadOptions {
   double smooth_modes = 3;
   bool bounded = false;  ///< two-valued coefficient: a <- mid + half tanh(gain (a - mid)/half)
   double bounded_gain = 2;
+  bool sharp = false;     ///< the bounded coefficient cut to the nearer of its two values; gradients as if it were not
   bool constant = false;  ///< scalar channels replaced by their spatial mean
   /// u moved towards the solution for the student's own coefficients by this many iterations of the PDE's fast solver
   /// (Pde::correct); 0: off.
@@ -45,6 +46,7 @@ struct HeadOptions {
     f("smooth_modes", smooth_modes, more_than(0), "cut-off mode of the smooth head");
     f("bounded", bounded, "bounded head for two-valued coefficients");
     f("bounded_gain", bounded_gain, more_than(0), "slope of the bounded head at the midpoint");
+    f("sharp", sharp, "the bounded coefficient is cut to its two values, with the gradient of the bounded head");
     f("constant", constant, "scalar channels are constant in space");
     f("corrector", corrector, between(0, kMostCorrections),
       "iterations of preconditioned conjugate gradients on the sample's own coefficients; 0: off");

@@ -32,6 +32,7 @@ Student::Student(const Model& model, const HeadOptions& heads)
     basis_ = std::make_unique<SpectralBasis>(modes[0], modes[1], h, w, options);
   }
   require<UsageError>(heads_.band_modes == 0 || heads_.band_limited, "heads.band_modes: needs heads.band_limited");
+  require<UsageError>(!heads_.sharp || heads_.bounded, "heads.sharp: needs heads.bounded");
   require<UsageError>(heads_.corrector == 0 || pde_->has_corrector(),
                       "heads.corrector: {} has no solver fast enough to correct with", pde_->name());
   if (heads_.smooth) {
@@ -55,7 +56,10 @@ Tensor Student::shaped(const Tensor& field, const Channel& channel) const {
   if (!heads_.bounded || !channel.two_valued) return field;
   const auto [low, high] = *channel.two_valued;
   const double mid = (low + high) / 2, half = (high - low) / 2;
-  return mid + half * torch::tanh((field - mid) * (heads_.bounded_gain / half));
+  const auto soft = mid + half * torch::tanh((field - mid) * (heads_.bounded_gain / half));
+  if (!heads_.sharp) return soft;
+  const auto cut = torch::where(field >= mid, torch::full_like(field, high), torch::full_like(field, low));
+  return cut + (soft - soft.detach());
 }
 
 Tensor Student::corrected(const Tensor& x) const {

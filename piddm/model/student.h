@@ -5,6 +5,7 @@
 //   x  = clean estimate of the process at t = 1           linear: e' - v(e', 1)
 //   u  = S (1 + lambda/lambda_c)^-1 S u                   (smooth) where u vanishes on the wall or outer ring
 //   a  = mid + half tanh(gain (a - mid)/half)             (bounded)
+//   a  = the nearer of its two values, gradient as above  (sharp) straight-through, Bengio et al. 2013
 //   s  = spatial mean of s                                (constant) scalar channels
 //   u  = k iterations of A(a) u = f from u                (corrector) conjugate gradients, the PDE's fast solver inside
 //   x  = C(x), the PDE's hard constraint                  (constrained)

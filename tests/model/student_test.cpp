@@ -142,6 +142,31 @@ TEST_F(StudentTest, BoundedHeadStaysBetweenTheTwoValues) {
   EXPECT_LT(a.max().item<double>(), 12);
 }
 
+TEST_F(StudentTest, SharpHeadHasTheTwoValuesOnly) {
+  auto h = heads(false, false, true);
+  h.sharp = true;
+  const auto a = coefficient(h), raw = coefficient(plain);
+  const auto high = raw >= 7.5;
+  EXPECT_TRUE(high.any().item<bool>() && !high.all().item<bool>());
+  EXPECT_LT((a - torch::where(high, 12.0, 3.0)).abs().max().item<double>(), kRounding);
+  EXPECT_TRUE(solution(h).equal(solution(heads(false, false, true))));
+}
+
+TEST_F(StudentTest, SharpHeadHasTheGradientOfTheBoundedOne) {
+  auto h = heads(false, false, true);
+  const auto weights = torch::linspace(-1, 1, e.numel(), torch::kFloat64).view_as(e);
+  const auto gradient = [&] {
+    model.network->zero_grad();
+    (Student(model, h)(e) * weights).sum().backward();
+    std::vector<Tensor> parts;
+    for (const auto& p : model.network->parameters()) parts.push_back(p.grad().clone().flatten());
+    return torch::cat(parts);
+  };
+  const auto soft = gradient();
+  h.sharp = true;
+  EXPECT_LT(relative_error(gradient(), soft), kRounding);
+}
+
 TEST_F(StudentTest, BoundedHeadSaturatesAtTheTwoValues) {
   const auto a = physical(heads(false, false, true), 1e6 * e).select(1, 1);
   EXPECT_NEAR(a.min().item<double>(), 3, 1e-12);
@@ -314,6 +339,8 @@ TEST_F(StudentTest, WrongHeadOptionsAreRefused) {
   h = all_heads();
   h.bounded_gain = -1;
   EXPECT_ERROR(Student(model, h), ExitCode::usage, "heads.bounded_gain: must be more than 0, got -1");
+  h.sharp = true, h.bounded = false, h.bounded_gain = 2;
+  EXPECT_ERROR(Student(model, h), ExitCode::usage, "heads.sharp: needs heads.bounded");
   h = all_heads();
   h.corrector = -1;
   EXPECT_ERROR(Student(model, h), ExitCode::usage, "heads.corrector: must be at least 0 and at most 100, got -1");
