@@ -1,5 +1,6 @@
 #include "piddm/distill/adversary.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "piddm/core/error.h"
@@ -84,10 +85,12 @@ void PatchDiscriminator::load_vectors(const TensorMap& vectors) {
   }
 }
 
-Adversary::Adversary(const Tensor& data, const AdversaryOptions& options, int64_t first, uint64_t seed)
+Adversary::Adversary(const Tensor& data, const AdversaryOptions& options, int64_t first, int64_t steps,
+                     uint64_t seed)
     : data_(data.to(torch::kFloat32)),
       options_(options),
       first_(first),
+      steps_(steps),
       seed_(seed),
       network_(data.size(1), options.width, seed + kSeedOffset),
       adam_((network_.to(data.device()), network_), {.lr = options.lr, .beta1 = 0.5, .ema = 0}),
@@ -98,6 +101,11 @@ Adversary::Adversary(const Tensor& data, const AdversaryOptions& options, int64_
 
 Tensor Adversary::verdict(const Tensor& x) const {
   return -options_.weight * network_.forward(x.to(torch::kFloat32), true).mean();
+}
+
+double Adversary::learning_rate(int64_t step) const {
+  const double over = static_cast<double>(step - first_) / static_cast<double>(std::max<int64_t>(steps_ - first_, 1));
+  return options_.lr * (1 + std::cos(M_PI * std::min(over, 1.0))) / 2;
 }
 
 void Adversary::learn(int64_t step, const Tensor& x) {
@@ -111,14 +119,15 @@ void Adversary::learn(int64_t step, const Tensor& x) {
   loss.backward();
   last_loss_ = loss.detach().view({1});
   const int64_t k = step - first_ + 1;
+  const double lr = learning_rate(step);
   if (adam_.fits_gpu_step()) {
-    adam_.prepare(k, options_.lr);
+    adam_.prepare(k, lr);
     return adam_.step_on_gpu(loss);
   }
   const double norm = adam_.gradient_norm();
   require<NumericsError>(std::isfinite(norm) && all_finite(last_loss_),
                          "the adversary's step {} is not finite; a smaller distill.loss.adversary.lr usually helps", k);
-  adam_.step(k, options_.lr, norm);
+  adam_.step(k, lr, norm);
 }
 
 ObjectiveState Adversary::state() const {

@@ -31,7 +31,7 @@ struct AdversaryOptions {
   void fields(V&& f) {
     f("weight", weight, at_least(0), "weight of the adversary's verdict in the student's loss; 0: none");
     f("from", from, from_to_below(0, 1), "share of the training after which it sets in");
-    f("lr", lr, more_than(0), "learning rate of the adversary, constant");
+    f("lr", lr, more_than(0), "learning rate of the adversary at first; a cosine down to 0 at the end of the training");
     f("width", width, between(1, 1024), "channels of its first layer");
   }
 };
@@ -64,8 +64,8 @@ class PatchDiscriminator : public torch::nn::Module {
 
 class Adversary {
  public:
-  /// `data` [N,C,H,W] in network units, on the student's device. It takes part from step `first` on.
-  Adversary(const Tensor& data, const AdversaryOptions& options, int64_t first, uint64_t seed);
+  /// `data` [N,C,H,W] in network units, on the student's device. It takes part from step `first` on, of `steps`.
+  Adversary(const Tensor& data, const AdversaryOptions& options, int64_t first, int64_t steps, uint64_t seed);
 
   bool active(int64_t step) const { return step >= first_; }
 
@@ -75,6 +75,10 @@ class Adversary {
   /// One training step of D on samples x of the student in its step `step`.
   void learn(int64_t step, const Tensor& x);
 
+  /// lr (1 + cos(pi s)) / 2, s the share of its steps that is over: were it constant, the adversary would win at the end,
+  /// where the student's own rate falls, and drag the student's means about.
+  double learning_rate(int64_t step) const;
+
   const Tensor& last_loss() const { return last_loss_; }  ///< float32 [1]; 2 is blind, 0 sees through everything
 
   ObjectiveState state() const;
@@ -83,7 +87,7 @@ class Adversary {
  private:
   Tensor data_;
   AdversaryOptions options_;
-  int64_t first_;
+  int64_t first_, steps_;
   uint64_t seed_;
   std::optional<BatchOrder> order_;
   PatchDiscriminator network_;

@@ -147,7 +147,7 @@ std::unique_ptr<Objective> make_objective(const DistillSetup& s) {
   require<UsageError>(s.data.defined() && s.data.size(0) > 0,
                       "distill.loss.adversary: needs true data to compare with");
   const auto first = std::llround(adversary.from * static_cast<double>(s.options.train.steps));
-  objective->oppose(std::make_unique<Adversary>(s.data, adversary, first, s.seed));
+  objective->oppose(std::make_unique<Adversary>(s.data, adversary, first, s.options.train.steps, s.seed));
   return objective;
 }
 

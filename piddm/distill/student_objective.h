@@ -62,6 +62,7 @@ struct StudentLossOptions {
   double huber = 0;
   double solution_weight = 1;
   double spread = 0;
+  double mean = 0;
   double fresh = 0;
   int64_t physics_ramp = 200;
   StopOn stop_on = StopOn::total;
@@ -82,6 +83,7 @@ struct StudentLossOptions {
       "weight of a solution channel in the sample term; a coefficient's is 1");
     f("spread", spread, at_least(0),
       "weight of the difference in standard deviation between the student's and the given samples");
+    f("mean", mean, at_least(0), "weight of the difference in mean between the student's and the given samples");
     f("fresh", fresh, between(0, 1000),
       "new latents for the physics terms beside those of the pairs, as a share of the batch");
     f("physics_ramp", physics_ramp, count_from(0), "steps over which the physics terms rise to their weights");

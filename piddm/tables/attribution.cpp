@@ -12,7 +12,7 @@ namespace {
 using Names = std::vector<std::string>;
 using Pointer = json::json_pointer;
 
-constexpr double kAdversaryWeight = 0.02;
+constexpr double kAdversaryWeight = 0.1, kAdversaryFrom = 0.1;
 constexpr int64_t kLocalSkip = 3, kCorrections = 5;
 const std::string kDecoded = ", decoded", kCut = ", cut and decoded";
 const std::string kTeacher = "teacher", kPlainTeacher = "teacher, 1x1 skips", kPapersTeacher = "paper's teacher";
@@ -45,6 +45,11 @@ bool with_local_skips(json& e, const Pde&) {
   return true;
 }
 
+bool has_two_values(const Pde& pde) {
+  const auto& channels = pde.channels();
+  return std::any_of(channels.begin(), channels.end(), [](const Channel& c) { return c.two_valued.has_value(); });
+}
+
 void without_heads(json& e) {
   at(e, "/distill/heads") = json::object();
   auto& precision = at(e, "/distill/train/precision");
@@ -66,16 +71,23 @@ const std::vector<Component>& components() {
       {"+ fresh", "new latents for the physics terms", [](json& e) { at(e, "/distill/loss/fresh") = 0.0; }},
       {"+ local skips", "3x3 skips beside the spectral path, and the whole latent", without_local_skips,
        with_local_skips},
-      {"+ adversary", "a patch discriminator against true data",
-       [](json& e) { at(e, "/distill/loss/adversary/weight") = 0.0; },
-       [](json& e, const Pde&) {
-         at(e, "/distill/loss/adversary/weight") = kAdversaryWeight;
-         return true;
-       }},
       {"+ physics on u", "no gradient of the physics terms in the coefficients",
        [](json& e) { at(e, "/distill/loss/freeze_coefficients") = false; },
        [](json& e, const Pde&) {
          at(e, "/distill/loss/freeze_coefficients") = true;
+         return true;
+       }},
+      {"+ sharp", "the coefficient cut to its two values inside the student",
+       [](json& e) { at(e, "/distill/heads/sharp") = false; },
+       [](json& e, const Pde& pde) {
+         at(e, "/distill/heads/sharp") = true;
+         return has_two_values(pde) && at(e, "/distill/heads/bounded") == true;
+       }},
+      {"+ adversary", "a patch discriminator against true data",
+       [](json& e) { at(e, "/distill/loss/adversary/weight") = 0.0; },
+       [](json& e, const Pde&) {
+         at(e, "/distill/loss/adversary/weight") = kAdversaryWeight;
+         at(e, "/distill/loss/adversary/from") = kAdversaryFrom;
          return true;
        }},
       {"+ corrector", "iterations of the fast solver on the sample's own coefficients inside the one evaluation",
@@ -156,9 +168,7 @@ class Rows {
     if (!decoded) return;
     entry.decode = true;
     entries.push_back(with_setting(entry, name + kDecoded));
-    const auto pde = make_pde(entry.experiment.pde);
-    entry.two_valued = std::any_of(pde->channels().begin(), pde->channels().end(),
-                                   [](const Channel& channel) { return channel.two_valued.has_value(); });
+    entry.two_valued = has_two_values(*make_pde(entry.experiment.pde));
     if (entry.two_valued) entries.push_back(with_setting(entry, name + kCut));
   }
   void add_teachers(const Experiment& experiment);

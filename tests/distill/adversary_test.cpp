@@ -13,7 +13,11 @@ Tensor noise(int64_t first, int64_t count) { return normal(kSeed, Stream::coeffi
 /// Neighbours along x averaged: less power in the high modes, the same mean.
 Tensor blurred(const Tensor& x) { return (x + x.roll(1, 2)) * std::sqrt(0.5); }
 
-Adversary make(double weight = 1) { return {noise(0, 64), {.weight = weight, .lr = 1e-3, .width = 8}, 3, kSeed}; }
+constexpr int64_t kFirst = 3, kSteps = 1003;
+
+Adversary make(double weight = 1) {
+  return {noise(0, 64), {.weight = weight, .lr = 1e-3, .width = 8}, kFirst, kSteps, kSeed};
+}
 
 TEST(PatchDiscriminator, DividesEveryWeightByItsLargestSingularValue) {
   PatchDiscriminator d(2, 4, kSeed);
@@ -77,6 +81,14 @@ TEST(Adversary, GoesOnInTheSameBits) {
   EXPECT_TRUE(torch::equal(second.verdict(noise(0, 3)), whole.verdict(noise(0, 3))));
   EXPECT_TRUE(torch::equal(second.last_loss(), whole.last_loss()));
   EXPECT_ERROR(second.load({}), ExitCode::data, "adversary");
+}
+
+TEST(Adversary, ItsLearningRateFallsAsACosineToNothing) {
+  const auto adversary = make();
+  EXPECT_DOUBLE_EQ(adversary.learning_rate(kFirst), 1e-3);
+  EXPECT_NEAR(adversary.learning_rate((kFirst + kSteps) / 2), 5e-4, 1e-15);
+  EXPECT_NEAR(adversary.learning_rate(kSteps), 0, 1e-15);
+  EXPECT_GT(adversary.learning_rate(kSteps - 1), 0);
 }
 
 TEST(Adversary, SetsInWhereItIsTold) {

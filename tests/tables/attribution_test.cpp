@@ -55,7 +55,8 @@ const std::map<std::string, Keys> kMay = {
     {"+ error", {"/distill/loss/error"}},
     {"+ spread", {"/distill/loss/spread"}},
     {"+ fresh", {"/distill/loss/fresh"}},
-    {"+ adversary", {"/distill/loss/adversary/weight"}},
+    {"+ sharp", {"/distill/heads/sharp"}},
+    {"+ adversary", {"/distill/loss/adversary/weight", "/distill/loss/adversary/from"}},
     {"+ physics on u", {"/distill/loss/freeze_coefficients"}},
     {"+ corrector", {"/distill/heads/corrector"}}};
 
@@ -102,7 +103,7 @@ TableOptions everything() {
   merge_config(options.experiment, parse_toml(R"(
     model = { skip = 3 }
     [distill]
-    heads = { band_limited = false, corrector = 2 }
+    heads = { band_limited = false, sharp = true, corrector = 2 }
     loss = { fresh = 0.5, freeze_coefficients = true, adversary = { weight = 0.3 } }
   )",
                                               "all"));
@@ -114,7 +115,7 @@ TEST(Attribution, TheLastRowIsWhatTheOptionsAskFor) {
   const auto rows = attributed_students(options, "darcy");
   EXPECT_THAT(names_of(rows),
               ElementsAre("bare", "heads", "physics", "heads + physics", "+ distance", "+ error", "+ spread", "+ fresh",
-                          "+ local skips", "+ adversary", "+ physics on u", "+ corrector"));
+                          "+ local skips", "+ physics on u", "+ sharp", "+ adversary", "+ corrector"));
   expect_steps(rows);
   const auto whole = table_experiment(options, "darcy");
   EXPECT_EQ(differences(rows.back().experiment, whole), Keys{});
@@ -134,10 +135,11 @@ TEST(Attribution, ComponentsThatTheExperimentDoesNotHaveStandBehindIt) {
   const auto names = names_of(rows);
   EXPECT_EQ(std::count(names.begin(), names.end(), "+ error"), 0);
   const std::vector<std::string> behind(std::find(names.begin(), names.end(), "+ physics on u"), names.end());
-  EXPECT_THAT(behind, ElementsAre("+ physics on u", "+ local skips", "+ adversary", "+ corrector"));
+  EXPECT_THAT(behind, ElementsAre("+ physics on u", "+ local skips", "+ sharp", "+ adversary", "+ corrector"));
   const auto& last = rows.back().experiment.distill;
   EXPECT_EQ(last.model.at("skip"), 3);
   EXPECT_EQ(last.heads.corrector, 5);
+  EXPECT_TRUE(last.heads.sharp);
   EXPECT_GT(last.loss.adversary.weight, 0);
 }
 
