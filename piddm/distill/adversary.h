@@ -75,8 +75,8 @@ class Adversary {
   /// One training step of D on samples x of the student in its step `step`.
   void learn(int64_t step, const Tensor& x);
 
-  /// lr (1 + cos(pi s)) / 2, s the share of its steps that is over: were it constant, the adversary would win at the end,
-  /// where the student's own rate falls, and drag the student's means about.
+  /// lr (1 + cos(pi s)) / 2, s the share of its steps that is over: were it constant, the adversary would win at the
+  /// end, where the student's own rate falls, and drag the student's means about.
   double learning_rate(int64_t step) const;
 
   const Tensor& last_loss() const { return last_loss_; }  ///< float32 [1]; 2 is blind, 0 sees through everything

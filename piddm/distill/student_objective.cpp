@@ -50,10 +50,11 @@ Tensor StudentObjective::distance(const Tensor& x, const Tensor& x0) const {
   const auto square = (x - x0).square();
   const double c = options_.huber;
   const auto error = c > 0 ? 2 * c * ((square + c * c).sqrt() - c) : square;
-  auto mean = (error * channel_weights_.to(error.device(), error.scalar_type())).mean();
-  if (options_.mean > 0) mean = mean + options_.mean * (x.mean(0) - x0.mean(0)).square().mean();
-  if (options_.spread == 0 || x.size(0) < 2) return mean;
-  return mean + options_.spread * (deviation(x) - deviation(x0)).square().mean();
+  auto sum = (error * channel_weights_.to(error.device(), error.scalar_type())).mean();
+  if (options_.mean > 0) sum = sum + options_.mean * (x.mean(0) - x0.mean(0)).square().mean();
+  if (options_.spread > 0 && x.size(0) > 1)
+    sum = sum + options_.spread * (deviation(x) - deviation(x0)).square().mean();
+  return sum;
 }
 
 Tensor StudentObjective::joined(const Tensor& match, const std::vector<Tensor>& physics) const {

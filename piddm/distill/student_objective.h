@@ -19,7 +19,8 @@
 //
 // spread > 0 adds spread * mean (s(x) - s(x_0))^2, s the standard deviation of an entry over the batch: where a student
 // cannot follow its teacher it is a conditional mean of less variance. Both are of the same latents, so the chance of
-// the batch cancels.
+// the batch cancels. mean > 0 likewise adds mean * mean (m(x) - m(x_0))^2, m the mean of an entry over the batch: an
+// adversary (below) looks at patches and lets the large scales drift.
 //
 // fresh > 0 (regression, reflow) adds that share of a batch of new latents to those of the pairs where physics is
 // looked at. Pairs cost a hundred evaluations of the teacher each, are few and come again; a student learns to obey the

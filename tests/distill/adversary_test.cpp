@@ -13,10 +13,10 @@ Tensor noise(int64_t first, int64_t count) { return normal(kSeed, Stream::coeffi
 /// Neighbours along x averaged: less power in the high modes, the same mean.
 Tensor blurred(const Tensor& x) { return (x + x.roll(1, 2)) * std::sqrt(0.5); }
 
-constexpr int64_t kFirst = 3, kSteps = 1003;
+constexpr int64_t kFirst = 3, kEnd = 1003;
 
 Adversary make(double weight = 1) {
-  return {noise(0, 64), {.weight = weight, .lr = 1e-3, .width = 8}, kFirst, kSteps, kSeed};
+  return {noise(0, 64), {.weight = weight, .lr = 1e-3, .width = 8}, kFirst, kEnd, kSeed};
 }
 
 TEST(PatchDiscriminator, DividesEveryWeightByItsLargestSingularValue) {
@@ -86,9 +86,9 @@ TEST(Adversary, GoesOnInTheSameBits) {
 TEST(Adversary, ItsLearningRateFallsAsACosineToNothing) {
   const auto adversary = make();
   EXPECT_DOUBLE_EQ(adversary.learning_rate(kFirst), 1e-3);
-  EXPECT_NEAR(adversary.learning_rate((kFirst + kSteps) / 2), 5e-4, 1e-15);
-  EXPECT_NEAR(adversary.learning_rate(kSteps), 0, 1e-15);
-  EXPECT_GT(adversary.learning_rate(kSteps - 1), 0);
+  EXPECT_NEAR(adversary.learning_rate((kFirst + kEnd) / 2), 5e-4, 1e-15);
+  EXPECT_NEAR(adversary.learning_rate(kEnd), 0, 1e-15);
+  EXPECT_GT(adversary.learning_rate(kEnd - 1), 0);
 }
 
 TEST(Adversary, SetsInWhereItIsTold) {

@@ -147,6 +147,16 @@ TEST_F(RegressionTest, SpreadComparesTheDeviationsOfEachEntryOverTheBatch) {
   EXPECT_NEAR(excess, 5 * expected, 1e-3 * excess);
 }
 
+TEST_F(RegressionTest, MeanCountsTheDifferenceInMeanOfEachEntry) {
+  const auto pairs = source_.chunk(0);
+  const auto mean = [](const Tensor& x) { return x.detach().to(torch::kFloat64).mean(0); };
+  const auto expected = (mean(student_(pairs.latents)) - mean(pairs.targets)).square().mean().item<double>();
+  const auto loss_of = [&](double weight) { return objective({.lambda = 0, .mean = weight}).loss(0); };
+  const double excess = total(loss_of(5)) - total(loss_of(0));
+  EXPECT_GT(expected, 0);
+  EXPECT_NEAR(excess, 5 * expected, 1e-3 * excess);
+}
+
 TEST_F(RegressionTest, SpreadHasAGradientWhereAnEntryNeverVaries) {
   const torch::NoGradGuard no_grad;
   for (auto& parameter : model_.network->parameters()) parameter.zero_();  // every sample is the same
@@ -291,6 +301,7 @@ TEST_F(RegressionTest, RefusesSenselessWeights) {
   EXPECT_ERROR(objective({.error = -1}), ExitCode::usage, "distill.loss.error");
   EXPECT_ERROR(objective({.fresh = -1}), ExitCode::usage, "distill.loss.fresh");
   EXPECT_ERROR(objective({.spread = -1}), ExitCode::usage, "distill.loss.spread");
+  EXPECT_ERROR(objective({.mean = -1}), ExitCode::usage, "distill.loss.mean");
   EXPECT_ERROR(objective({.physics_ramp = -1}), ExitCode::usage,
                "distill.loss.physics_ramp: must not be negative, got -1");
   EXPECT_ERROR(objective({.residual_target = -1}), ExitCode::usage, "distill.loss.residual_target");
