@@ -12,7 +12,7 @@ namespace {
 using Names = std::vector<std::string>;
 using Pointer = json::json_pointer;
 
-constexpr double kAdversaryWeight = 0.1, kAdversaryFrom = 0.1;
+constexpr double kAdversaryWeight = 0.1, kAdversaryFrom = 0.1, kMean = 10;
 constexpr int64_t kLocalSkip = 3, kCorrections = 5;
 const std::string kDecoded = ", decoded", kCut = ", cut and decoded";
 const std::string kTeacher = "teacher", kPlainTeacher = "teacher, 1x1 skips", kPapersTeacher = "paper's teacher";
@@ -88,6 +88,12 @@ const std::vector<Component>& components() {
        [](json& e, const Pde&) {
          at(e, "/distill/loss/adversary/weight") = kAdversaryWeight;
          at(e, "/distill/loss/adversary/from") = kAdversaryFrom;
+         return true;
+       }},
+      {"+ mean", "the difference in mean to the pairs: an adversary of patches lets the large scales drift",
+       [](json& e) { at(e, "/distill/loss/mean") = 0.0; },
+       [](json& e, const Pde&) {
+         at(e, "/distill/loss/mean") = kMean;
          return true;
        }},
       {"+ corrector", "iterations of the fast solver on the sample's own coefficients inside the one evaluation",

@@ -57,6 +57,7 @@ const std::map<std::string, Keys> kMay = {
     {"+ fresh", {"/distill/loss/fresh"}},
     {"+ sharp", {"/distill/heads/sharp"}},
     {"+ adversary", {"/distill/loss/adversary/weight", "/distill/loss/adversary/from"}},
+    {"+ mean", {"/distill/loss/mean"}},
     {"+ physics on u", {"/distill/loss/freeze_coefficients"}},
     {"+ corrector", {"/distill/heads/corrector"}}};
 
@@ -104,7 +105,7 @@ TableOptions everything() {
     model = { skip = 3 }
     [distill]
     heads = { band_limited = false, sharp = true, corrector = 2 }
-    loss = { fresh = 0.5, freeze_coefficients = true, adversary = { weight = 0.3 } }
+    loss = { fresh = 0.5, mean = 2.0, freeze_coefficients = true, adversary = { weight = 0.3 } }
   )",
                                               "all"));
   return options;
@@ -115,7 +116,7 @@ TEST(Attribution, TheLastRowIsWhatTheOptionsAskFor) {
   const auto rows = attributed_students(options, "darcy");
   EXPECT_THAT(names_of(rows),
               ElementsAre("bare", "heads", "physics", "heads + physics", "+ distance", "+ error", "+ spread", "+ fresh",
-                          "+ local skips", "+ physics on u", "+ sharp", "+ adversary", "+ corrector"));
+                          "+ local skips", "+ physics on u", "+ sharp", "+ adversary", "+ mean", "+ corrector"));
   expect_steps(rows);
   const auto whole = table_experiment(options, "darcy");
   EXPECT_EQ(differences(rows.back().experiment, whole), Keys{});
@@ -135,7 +136,7 @@ TEST(Attribution, ComponentsThatTheExperimentDoesNotHaveStandBehindIt) {
   const auto names = names_of(rows);
   EXPECT_EQ(std::count(names.begin(), names.end(), "+ error"), 0);
   const std::vector<std::string> behind(std::find(names.begin(), names.end(), "+ physics on u"), names.end());
-  EXPECT_THAT(behind, ElementsAre("+ physics on u", "+ local skips", "+ sharp", "+ adversary", "+ corrector"));
+  EXPECT_THAT(behind, ElementsAre("+ physics on u", "+ local skips", "+ sharp", "+ adversary", "+ mean", "+ corrector"));
   const auto& last = rows.back().experiment.distill;
   EXPECT_EQ(last.model.at("skip"), 3);
   EXPECT_EQ(last.heads.corrector, 5);

@@ -41,11 +41,17 @@ void report_evaluations(const Tensor& evaluations, int64_t first) {
                evaluations.median().item<int64_t>());
 }
 
+HeadOptions relaxed(HeadOptions heads) {
+  heads.sharp = false;
+  return heads;
+}
+
 }  // namespace
 
 PiddmMethod::PiddmMethod(const Model& model, const PiddmOptions& options)
     : BatchedMethod("piddm", model, ModelKind::student, options.batch),
       student_(model),
+      relaxed_(model, relaxed(model.heads)),
       rows_(model.pde, model.normalizer),
       options_(in_bounds(options)) {
   if (options.lambda < 0) options_.lambda = preconditioned(options_, *model.pde) ? kPreconditionedLambda : kPlainLambda;
@@ -59,7 +65,7 @@ Tensor PiddmMethod::sample(const Batch& batch) {
   const bool observed = !batch.known.empty();
   const auto e = observed ? best_latents(batch) : refined_latents(batch);
   const torch::NoGradGuard no_grad;
-  const auto z = student_(e);
+  const auto z = (observed ? relaxed_ : student_)(e);
   if (iterations(observed) > 0) uncounted_ += batch.count;
   advance();
   return observed && options_.hard ? completed(z, batch.known) : z;
@@ -146,7 +152,7 @@ Tensor PiddmMethod::admissible(const Tensor& x) const {
 }
 
 Tensor PiddmMethod::rows(const Tensor& e, const Target& target, double lambda) const {
-  const auto z = student_(e);
+  const auto z = relaxed_(e);
   const auto known = target.mask.sum({1, 2, 3}, true).clamp_min(1);
   auto misfit = ((target.weight / known).sqrt() * (z - target.values)).flatten(1);
   if (lambda == 0) return misfit;

@@ -23,6 +23,9 @@
 // A case may have several starts: of `candidates` latents, evaluated once each without gradients, the `starts` with the
 // lowest objective are optimised side by side, and the best end is the answer. Latent j of case i is a function of
 // (seed, i, j). task.iterations = 0 takes the best candidate as it is.
+//
+// Of a student with the sharp head d is the same student without it in all of solve: a search has nothing to follow on
+// steps, and where the data leave a cell open a value between the two is the better estimate.
 
 #include "piddm/model/student.h"
 #include "piddm/solve/batched_method.h"
@@ -115,6 +118,7 @@ class PiddmMethod : public BatchedMethod {
   LatentResult search(const Tensor& e, const Target& target) const;
 
   Student student_;
+  Student relaxed_;  ///< without the sharp head: what tasks search on and answer with
   EquationRows rows_;
   PiddmOptions options_;
   std::vector<Tensor> case_evaluations_;  ///< of each batch of the last solve

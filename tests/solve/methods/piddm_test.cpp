@@ -119,6 +119,17 @@ TEST(Piddm, HardReplacementReturnsWhatWasObserved) {
   }
 }
 
+TEST(Piddm, TasksOfASharpStudentAreThoseOfTheSameStudentWithoutTheHead) {
+  auto model = testing::tiny_student();
+  model.heads.bounded = true;
+  const auto observation = observe(Task::inverse, testing::tiny_data(3).to(torch::kFloat32), *model.pde, kSeed);
+  const auto answer = PiddmMethod(model, quick(5)).solve(observation, kSeed).x;
+  const auto sample = PiddmMethod(model, {}).generate(0, 3, kSeed).x;
+  model.heads.sharp = true;
+  EXPECT_TRUE(torch::equal(PiddmMethod(model, quick(5)).solve(observation, kSeed).x, answer));
+  EXPECT_FALSE(torch::equal(PiddmMethod(model, {}).generate(0, 3, kSeed).x, sample));
+}
+
 TEST(Piddm, CarriesTheMisfitToTheEntriesAroundTheKnownOnes) {
   const auto model = testing::tiny_student(testing::all_heads());
   const auto solved = [&](Task task, bool hard, double reach) {
