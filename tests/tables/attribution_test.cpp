@@ -136,7 +136,8 @@ TEST(Attribution, ComponentsThatTheExperimentDoesNotHaveStandBehindIt) {
   const auto names = names_of(rows);
   EXPECT_EQ(std::count(names.begin(), names.end(), "+ error"), 0);
   const std::vector<std::string> behind(std::find(names.begin(), names.end(), "+ physics on u"), names.end());
-  EXPECT_THAT(behind, ElementsAre("+ physics on u", "+ local skips", "+ sharp", "+ adversary", "+ mean", "+ corrector"));
+  EXPECT_THAT(behind,
+              ElementsAre("+ physics on u", "+ local skips", "+ sharp", "+ adversary", "+ mean", "+ corrector"));
   const auto& last = rows.back().experiment.distill;
   EXPECT_EQ(last.model.at("skip"), 3);
   EXPECT_EQ(last.heads.corrector, 5);
