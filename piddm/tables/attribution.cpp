@@ -12,7 +12,7 @@ namespace {
 using Names = std::vector<std::string>;
 using Pointer = json::json_pointer;
 
-constexpr double kAdversaryWeight = 0.1, kAdversaryFrom = 0.1, kMean = 10;
+constexpr double kAdversaryWeight = 0.1, kAdversaryFrom = 0.1, kMean = 10, kFresh = 0.5;
 constexpr int64_t kLocalSkip = 3, kCorrections = 5;
 const std::string kDecoded = ", decoded", kCut = ", cut and decoded";
 const std::string kTeacher = "teacher", kPlainTeacher = "teacher, 1x1 skips", kPapersTeacher = "paper's teacher";
@@ -68,7 +68,11 @@ const std::vector<Component>& components() {
        [](json& e) { at(e, "/distill/loss/error") = 0.0; }},
       {"+ spread", "the difference in standard deviation to the pairs",
        [](json& e) { at(e, "/distill/loss/spread") = 0.0; }},
-      {"+ fresh", "new latents for the physics terms", [](json& e) { at(e, "/distill/loss/fresh") = 0.0; }},
+      {"+ fresh", "new latents for the physics terms", [](json& e) { at(e, "/distill/loss/fresh") = 0.0; },
+       [](json& e, const Pde&) {
+         at(e, "/distill/loss/fresh") = kFresh;
+         return true;
+       }},
       {"+ local skips", "3x3 skips beside the spectral path, and the whole latent", without_local_skips,
        with_local_skips},
       {"+ physics on u", "no gradient of the physics terms in the coefficients",

@@ -130,14 +130,21 @@ TEST(Attribution, TheLastRowIsWhatTheOptionsAskFor) {
 TEST(Attribution, ComponentsThatTheExperimentDoesNotHaveStandBehindIt) {
   auto options = table_options(Scale::paper);
   merge_config(options.experiment,
-               parse_toml("distill = { loss = { freeze_coefficients = true, error = 0.0 } }", "own"));
+               parse_toml(R"(
+    model = { skip = 1 }
+    [distill]
+    heads = { band_limited = true, sharp = false, corrector = 0 }
+    loss = { error = 0.0, fresh = 0.0, mean = 0.0, adversary = { weight = 0.0 } }
+  )",
+                          "own"));
   const auto rows = attributed_students(options, "darcy");
   EXPECT_EQ(differences(named(rows, "+ physics on u").experiment, table_experiment(options, "darcy")), Keys{});
   const auto names = names_of(rows);
   EXPECT_EQ(std::count(names.begin(), names.end(), "+ error"), 0);
   const std::vector<std::string> behind(std::find(names.begin(), names.end(), "+ physics on u"), names.end());
   EXPECT_THAT(behind,
-              ElementsAre("+ physics on u", "+ local skips", "+ sharp", "+ adversary", "+ mean", "+ corrector"));
+              ElementsAre("+ physics on u", "+ fresh", "+ local skips", "+ sharp", "+ adversary", "+ mean",
+                          "+ corrector"));
   const auto& last = rows.back().experiment.distill;
   EXPECT_EQ(last.model.at("skip"), 3);
   EXPECT_EQ(last.heads.corrector, 5);
