@@ -59,9 +59,9 @@ void PatchDiscriminator::normalise() {
   const torch::NoGradGuard no_grad;
   for (auto& layer : layers_) {
     const auto w = layer.weight.flatten(1);
-    layer.u = layer.u.to(w.device());
-    layer.v = unit(w.t().mv(layer.u));
-    layer.u = unit(w.mv(layer.v));
+    layer.u = layer.u.to(w.device()), layer.v = layer.v.to(w.device());
+    layer.v.copy_(unit(w.t().mv(layer.u)));
+    layer.u.copy_(unit(w.mv(layer.v)));
   }
 }
 
@@ -80,13 +80,12 @@ void PatchDiscriminator::load_vectors(const TensorMap& vectors) {
     require<DataError>(u != vectors.end() && v != vectors.end() && u->second.sizes() == layers_[i].u.sizes() &&
                            v->second.sizes() == layers_[i].v.sizes(),
                        "checkpoint: the adversary's vectors of layer {} are missing or of another size", i);
-    layers_[i].u = u->second.to(layers_[i].weight.device());
-    layers_[i].v = v->second.to(layers_[i].weight.device());
+    layers_[i].u.copy_(u->second);
+    layers_[i].v.copy_(v->second);
   }
 }
 
-Adversary::Adversary(const Tensor& data, const AdversaryOptions& options, int64_t first, int64_t steps,
-                     uint64_t seed)
+Adversary::Adversary(const Tensor& data, const AdversaryOptions& options, int64_t first, int64_t steps, uint64_t seed)
     : data_(data.to(torch::kFloat32)),
       options_(options),
       first_(first),
@@ -117,7 +116,7 @@ void Adversary::learn(int64_t step, const Tensor& x) {
   const auto loss = torch::relu(1 - network_.forward(x0, false)).mean() +
                     torch::relu(1 + network_.forward(x.detach().to(torch::kFloat32), false)).mean();
   loss.backward();
-  last_loss_ = loss.detach().view({1});
+  last_loss_.copy_(loss.detach().view({1}));
   const int64_t k = step - first_ + 1;
   const double lr = learning_rate(step);
   if (adam_.fits_gpu_step()) {
@@ -147,7 +146,7 @@ void Adversary::load(const ObjectiveState& state) {
                      "checkpoint: part 'objective-adversary' is missing or not whole");
   adam_.load(own);
   network_.load_vectors(own.at("vectors"));
-  last_loss_ = own.at("loss").at("loss").to(last_loss_.device());
+  last_loss_.copy_(own.at("loss").at("loss"));
 }
 
 }  // namespace piddm

@@ -15,12 +15,16 @@ class Regression : public StudentObjective {
   Regression(const Student& student, const Model& model, PairSource& pairs, const StudentLossOptions& options,
              int64_t batch, uint64_t seed);
 
+  void prepare(int64_t step) override;
   Loss loss(int64_t step) override;
+  bool capturable(int64_t step) const override { return latents_.is_cuda() && steady(step); }
   std::optional<double> validate() override { return judge(pool_); }
 
  private:
   PairPool pool_;
   std::optional<Draws> fresh_;  ///< latents for the physics beside those of the pairs
+  Tensor latents_, targets_;    ///< of the prepared step, in the same place for all steps; the latents with fresh ones
+  int64_t prepared_ = -1;
 };
 
 }  // namespace piddm

@@ -46,6 +46,11 @@ double StudentObjective::ramp(int64_t step) const {
   return static_cast<double>(step) / static_cast<double>(options_.physics_ramp);
 }
 
+bool StudentObjective::steady(int64_t step) const {
+  return ramp(step) == 1 && !weight_.active() && options_.gradients == GradientRule::sum &&
+         (!adversary_ || adversary_->active(step));
+}
+
 Tensor StudentObjective::distance(const Tensor& x, const Tensor& x0) const {
   const auto square = (x - x0).square();
   const double c = options_.huber;

@@ -126,6 +126,10 @@ class StudentObjective : public Objective {
   /// `step`.
   Loss with_physics(const std::string& name, const Tensor& match, const Tensor& x, int64_t step);
 
+  /// Whether with_physics() does the same operations in this step and all after it: the physics has its full weight,
+  /// the adversary has set in, and no number comes from the host.
+  bool steady(int64_t step) const;
+
   /// The loss of held-out pairs with the full weight of the physics; nothing where there is an adversary.
   std::optional<double> judge(PairPool& pool);
 

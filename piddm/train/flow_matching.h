@@ -25,7 +25,7 @@ class FlowMatching : public Objective {
 
   void prepare(int64_t step) override;
   Loss loss(int64_t step) override;
-  bool capturable() const override { return fused_; }
+  bool capturable(int64_t /*step*/) const override { return fused_; }
 
  protected:
   /// x_t and v's target [B,C,H,W], t [B].

@@ -5,12 +5,12 @@
 namespace piddm {
 
 GpuStep::GpuStep(Objective& objective, Adam& adam, bool graph)
-    : objective_(objective), adam_(adam), record_(graph && objective.capturable()) {}
+    : objective_(objective), adam_(adam), record_(graph) {}
 
 void GpuStep::run(int64_t step, double lr) {
   objective_.prepare(step);
   adam_.prepare(step + 1, lr);
-  if (record_ && !graph_ && eager_ == kWarmup) record(step);
+  if (record_ && !graph_ && eager_ >= kWarmup && objective_.capturable(step)) record(step);
   if constexpr (cuda::kBuilt) {
     if (graph_) return graph_->replay();
   }

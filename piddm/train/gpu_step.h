@@ -2,9 +2,9 @@
 // A training step that stays on the GPU: batch, forward, backward, gradient norm, Adam and moving average, without a
 // word to the host.
 //
-// The first kWarmup steps run operation by operation; then, if the objective can be captured, the whole step is
-// recorded as one cuda::Graph and played from there on. What changes from step to step is sent before each by
-// Objective::prepare and Adam::prepare.
+// The first kWarmup steps run operation by operation; from the first step after them in which the objective can be
+// captured, the whole step is recorded as one cuda::Graph and played from there on. What changes from step to step is
+// sent before each by Objective::prepare and Adam::prepare.
 
 #include <memory>
 #include <optional>

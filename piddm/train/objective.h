@@ -32,9 +32,12 @@ class Objective {
   /// else that changes.
   virtual Loss loss(int64_t step) = 0;
 
-  /// Whether loss() may be recorded as a cuda::Graph: after prepare() it does the same operations on the same memory
-  /// for every step, all of them on the GPU, and never waits for it.
-  virtual bool capturable() const { return false; }
+  /// Whether loss() may be recorded as a cuda::Graph in step `step`: from then on, after prepare(), it does the same
+  /// operations on the same memory in every step, all of them on the GPU, and never waits for it.
+  virtual bool capturable(int64_t step) const {
+    (void)step;
+    return false;
+  }
 
   /// Loss on held-out data with the weights as they are; nothing if there are no such data.
   virtual std::optional<double> validate() { return std::nullopt; }

@@ -54,7 +54,7 @@ class Pidm : public FlowMatching {
   Pidm(Network& network, ProcessPtr process, const Tensor& data, int64_t batch, uint64_t seed, PdePtr pde,
        Normalizer normalizer, const PidmOptions& options, Spacing times = Spacing::uniform);
 
-  bool capturable() const override { return false; }
+  bool capturable(int64_t /*step*/) const override { return false; }
 
   /// w_t lambda of each time, [B].
   Tensor weight(const Tensor& t) const;

@@ -36,8 +36,8 @@ TEST_P(FlowBatchOfProcess, EqualsTheComposedFormula) {
       const auto times = step == 7 ? Spacing::quadratic : Spacing::uniform;
       Witness on_gpu, on_cpu;
       FlowMatching gpu(on_gpu, process, data.to(kGpu), 6, 5, times), cpu(on_cpu, process, data, 6, 5, times);
-      EXPECT_TRUE(gpu.capturable());
-      EXPECT_FALSE(cpu.capturable());
+      EXPECT_TRUE(gpu.capturable(0));
+      EXPECT_FALSE(cpu.capturable(0));
       const double expected = cpu.loss(step).total.item<double>();
       gpu.prepare(step);
       EXPECT_NEAR(gpu.loss(step).total.item<double>(), expected, 1e-5 * expected);

@@ -30,7 +30,7 @@ class Faulty : public Objective {
     flow_.prepare(step);
   }
   Loss loss(int64_t step) override { return {flow_.loss(step).total * factor_, {{"factor", factor_.clone()}}}; }
-  bool capturable() const override { return flow_.capturable(); }
+  bool capturable(int64_t step) const override { return flow_.capturable(step); }
 
   int64_t cut = -1, bad = -1;
 

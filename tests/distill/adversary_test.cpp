@@ -83,6 +83,20 @@ TEST(Adversary, GoesOnInTheSameBits) {
   EXPECT_ERROR(second.load({}), ExitCode::data, "adversary");
 }
 
+// A recorded step of the student reads them where they were.
+TEST(Adversary, LearnsAndLoadsInPlace) {
+  auto adversary = make(), other = make();
+  const auto* place = adversary.last_loss().data_ptr<float>();
+  adversary.learn(kFirst, blurred(noise(1000, 16)));
+  const float loss = *place;
+  EXPECT_GT(loss, 0);
+  other.learn(kFirst, noise(2000, 16));
+  adversary.load(other.state());
+  EXPECT_EQ(adversary.last_loss().data_ptr<float>(), place);
+  EXPECT_EQ(*place, other.last_loss().item<float>());
+  EXPECT_NE(*place, loss);
+}
+
 TEST(Adversary, ItsLearningRateFallsAsACosineToNothing) {
   const auto adversary = make();
   EXPECT_DOUBLE_EQ(adversary.learning_rate(kFirst), 1e-3);

@@ -294,6 +294,26 @@ TEST_F(StokesRegression, TheErrorTermNeedsAFastSolver) {
   EXPECT_ERROR(physics({.error = 1}), ExitCode::usage, "distill.loss.error: stokes has no fast solver");
 }
 
+TEST_F(RegressionTest, IsSteadyOnceNoNumberComesFromTheHost) {
+  struct Seen : Regression {
+    using Regression::Regression;
+    using Regression::steady;
+  };
+  const auto seen = [&](const StudentLossOptions& options) {
+    return Seen(student_, model_, source_, options, kChunk, kRegressionSeed);
+  };
+  auto plain = seen({.physics_ramp = 3});
+  EXPECT_FALSE(plain.steady(2));
+  EXPECT_TRUE(plain.steady(3));
+  plain.oppose(std::make_unique<Adversary>(source_.held_out().targets, AdversaryOptions{.weight = 1, .width = 4}, 6, 9,
+                                           kRegressionSeed));
+  EXPECT_FALSE(plain.steady(5));
+  EXPECT_TRUE(plain.steady(6));
+  EXPECT_FALSE(plain.capturable(6));  // not on a CPU
+  EXPECT_FALSE(seen({.physics_ramp = 0, .residual_target = 1e-4}).steady(9));
+  EXPECT_FALSE(seen({.physics_ramp = 0, .gradients = GradientRule::project}).steady(9));
+}
+
 TEST_F(RegressionTest, RefusesSenselessWeights) {
   EXPECT_ERROR(objective({.solution_weight = 0}), ExitCode::usage, "distill.loss.solution_weight");
   EXPECT_ERROR(objective({.lambda = -1}), ExitCode::usage, "distill.loss.lambda");
