@@ -138,7 +138,8 @@ Tensor Model::latents(uint64_t seed, Stream stream, int64_t first, int64_t count
 torch::Device Model::device() const { return network->parameters().front().device(); }
 
 int64_t Model::bytes_per_sample(bool gradient) const {
-  return network->bytes_per_sample(pde->num_channels(), pde->grid(), gradient);
+  const int64_t evaluation = network->bytes_per_sample(pde->num_channels(), pde->grid(), gradient);
+  return gradient ? heads.evaluations * evaluation : evaluation;
 }
 
 void require_batch(const std::string& option, int64_t batch, const Model& model, bool gradient, int64_t extra_bytes) {

@@ -18,11 +18,12 @@
 
 namespace piddm {
 
-constexpr int64_t kMostCorrections = 100;
+constexpr int64_t kMostCorrections = 100, kMostEvaluations = 16;
 
 /// What turns the raw clean estimate of a student into its output; all off is the paper's plain student. Without heads
 /// white noise leaks through the pointwise path of the FNO straight into u, where the residual amplifies it.
 struct HeadOptions {
+  int64_t evaluations = 1;    ///< of the network: Euler steps before the clean estimate; 1: the clean estimate at t = 1
   bool band_limited = false;  ///< latent reduced to the Fourier modes the network keeps
   int64_t band_modes = 0;     ///< or to fewer; 0: the network's
   /// u <- S (1 + lambda/lambda_c)^-1 S u, S the sine transform: smooth, and exactly zero on the wall.
@@ -40,6 +41,7 @@ struct HeadOptions {
 
   template <class V>
   void fields(V&& f) {
+    f("evaluations", evaluations, between(1, kMostEvaluations), "evaluations of the network: Euler steps and an estimate");
     f("band_limited", band_limited, "keep only the network's own Fourier modes of the latent");
     f("band_modes", band_modes, at_least(0), "modes per axis that band_limited keeps; 0: the network's");
     f("smooth", smooth, "smooth head for solutions that vanish on the wall");
@@ -90,7 +92,7 @@ struct Model {
   Tensor latents(uint64_t seed, Stream stream, int64_t first, int64_t count) const;
   torch::Device device() const;
 
-  /// What Network::bytes_per_sample says of samples of this PDE.
+  /// What Network::bytes_per_sample says of samples of this PDE, of all the student's evaluations with a gradient.
   int64_t bytes_per_sample(bool gradient) const;
 };
 

@@ -69,11 +69,21 @@ Tensor Student::corrected(const Tensor& x) const {
   return torch::cat({u, a}, 1);
 }
 
+// t_i = 1 - i (1 - t_end)/N
+Tensor Student::estimate(const Tensor& latent) const {
+  const double dt = (1 - process_->t_end()) / static_cast<double>(heads_.evaluations);
+  auto x = latent;
+  for (int64_t i = 0;; ++i) {
+    const auto t = torch::full({1}, 1 - static_cast<double>(i) * dt, latent.options().requires_grad(false));
+    const auto v = (*network_)(x, t);
+    if (i + 1 == heads_.evaluations) return process_->clean(x, v, t);
+    x = x - dt * v;
+  }
+}
+
 Tensor Student::operator()(const Tensor& e) const {
   const auto on_own_grid = resample(e, pde_->grid());
-  const auto latent = heads_.band_limited ? band_limit(on_own_grid, *basis_) : on_own_grid;
-  const auto t = torch::ones({1}, latent.options().requires_grad(false));
-  const auto z = process_->clean(latent, (*network_)(latent, t), t);
+  const auto z = estimate(heads_.band_limited ? band_limit(on_own_grid, *basis_) : on_own_grid);
   const bool raw = !heads_.smooth && !heads_.bounded && !heads_.constant && !heads_.constrained;
   if (raw && heads_.corrector == 0) return z;
   auto fields = normalizer_.to_physical(z).unbind(1);

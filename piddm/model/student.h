@@ -3,6 +3,7 @@
 //
 //   e' = the network's Fourier modes of e                 (band_limited)
 //   x  = clean estimate of the process at t = 1           linear: e' - v(e', 1)
+//        or, with evaluations = N > 1, at t = 1/N after N - 1 Euler steps of one length along v(x_t, t)
 //   u  = S (1 + lambda/lambda_c)^-1 S u                   (smooth) where u vanishes on the wall or outer ring
 //   a  = mid + half tanh(gain (a - mid)/half)             (bounded)
 //   a  = the nearer of its two values, gradient as above  (sharp) straight-through, Bengio et al. 2013
@@ -31,6 +32,7 @@ class Student {
   void freeze_coefficients() { frozen_ = true; }
 
  private:
+  Tensor estimate(const Tensor& latent) const;
   Tensor smooth(const Tensor& u, ZeroOn zero_on) const;
   Tensor shaped(const Tensor& field, const Channel& channel) const;
   Tensor corrected(const Tensor& x) const;

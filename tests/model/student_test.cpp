@@ -59,6 +59,22 @@ TEST_F(StudentTest, PlainIsNoiseMinusVelocity) {
   EXPECT_TRUE(Student(model, plain)(e).equal(e - v));
 }
 
+TEST_F(StudentTest, SeveralEvaluationsAreEulerStepsAndACleanEstimate) {
+  const auto at = [](double t) { return torch::full({1}, t, torch::kFloat64); };
+  auto& v = *model.network;
+  HeadOptions three;
+  three.evaluations = 3;
+  const auto first = e - v(e, at(1)) / 3;
+  const auto second = first - v(first, at(2.0 / 3)) / 3;
+  EXPECT_LT(relative_error(Student(model, three)(e), second - v(second, at(1.0 / 3)) / 3), kRounding);
+  const WorkMeter meter(v);
+  Student(model, three)(e).sum().backward();
+  EXPECT_EQ(meter.spent().forward, 12);
+  EXPECT_EQ(meter.spent().backward, 12);
+  three.evaluations = 0;
+  EXPECT_ERROR(Student(model, three), ExitCode::usage, "heads.evaluations");
+}
+
 TEST_F(StudentTest, TakesTheHeadsOfItsModel) {
   EXPECT_TRUE(Student(model)(e).equal(Student(model, all_heads())(e)));
   EXPECT_GT(relative_error(Student(model)(e), Student(model, plain)(e)), 1e-2);

@@ -66,7 +66,7 @@ Tensor PiddmMethod::sample(const Batch& batch) {
   const auto e = observed ? best_latents(batch) : refined_latents(batch);
   const torch::NoGradGuard no_grad;
   const auto z = (observed ? relaxed_ : student_)(e);
-  if (iterations(observed) > 0) uncounted_ += batch.count;
+  if (iterations(observed) > 0) uncounted_ += model_.heads.evaluations * batch.count;
   advance();
   return observed && options_.hard ? completed(z, batch.known) : z;
 }
