@@ -40,20 +40,20 @@ json drawn_value(const SearchAxis& axis, double u) {
   return value;
 }
 
-/// What all tries are judged by.
+/// What all tries are judged by. `model` lends its normaliser, so that all are judged in the same units.
 class Validation {
  public:
   Validation(const Model& model, const TuneOptions& options)
-      : model_(model),
-        options_(options),
-        truth_(model.pde->sample(kTruthSeed, kTruthFirst,
-                                 std::max(options.samples, options.task == Task::generate ? options.held_out : 0))),
-        judge_(model.pde, model.normalizer, truth_, truth_.mean(0), model.device(), options.samples) {}
+      : options_(options),
+        pde_(model.pde),
+        truth_(pde_->sample(kTruthSeed, kTruthFirst,
+                            std::max(options.samples, options.task == Task::generate ? options.held_out : 0))),
+        judge_(pde_, model.normalizer, truth_, truth_.mean(0), model.device(), options.samples) {}
 
   /// What breaks down or is refused becomes a failed result.
-  Result run(const std::string& method, const json& options, double& evaluations) const {
+  Result run(const std::string& method, const Model& model, const json& options, double& evaluations) const {
     try {
-      const auto samples = sample(*make_method(method, options_.task, model_, options));
+      const auto samples = sample(*make_method(method, options_.task, model, options));
       evaluations += (samples.nfe + samples.backward + samples.recomputed) * static_cast<double>(samples.x.size(0));
       const auto scores =
           options_.task == Task::generate ? judge_.samples(samples) : judge_.task(samples, cases(), observation());
@@ -69,14 +69,14 @@ class Validation {
 
  private:
   Tensor cases() const { return truth_.narrow(0, 0, options_.samples); }
-  Observation observation() const { return observe(options_.task, cases(), *model_.pde, options_.seed); }
+  Observation observation() const { return observe(options_.task, cases(), *pde_, options_.seed); }
   Samples sample(Method& method) const {
     if (options_.task == Task::generate) return method.generate(kSampleFirst, options_.samples, options_.seed);
     return method.solve(observation(), options_.seed);
   }
 
-  const Model& model_;
   const TuneOptions& options_;
+  PdePtr pde_;
   Tensor truth_;
   Judge judge_;
 };
@@ -114,11 +114,19 @@ std::vector<size_t> ranking(const std::vector<Try>& tries) {
   return order;
 }
 
-void check(const Model& model, const TuneOptions& o) {
+bool of_same_pde(const Model& a, const Model& b) {
+  return write_fields(a.pde->options()) == write_fields(b.pde->options());
+}
+
+void check(const std::vector<TunedModel>& models, const Model& plain, const TuneOptions& o) {
   const auto& card = method_card(o.method);
-  require<UsageError>(!o.method.empty() && !card.search(model, o.task).empty(), "[{}] has nothing to tune in {}",
-                      o.method, task_name(o.task));
-  make_method(o.method, o.task, model, o.settings);  // for its errors
+  require<UsageError>(!models.empty(), "tune: needs a model");
+  for (const auto& [name, model] : models) {
+    require<UsageError>(!o.method.empty() && !card.search(model, o.task).empty(), "[{}] has nothing to tune in {}",
+                        o.method, task_name(o.task));
+    require<UsageError>(of_same_pde(model, plain), "tune: {} is of another PDE or grid than the others", name);
+    make_method(o.method, o.task, model, o.settings);  // for its errors
+  }
   const auto* metric = find_metric(o.metric);
   require<UsageError>(metric && lower_is_better(o.metric) && (metric->judged & kSamplesJudged) != 0,
                       "metric: '{}' is not one of samples of which less is better (piddm list metrics)", o.metric);
@@ -136,27 +144,32 @@ json drawn_options(const SearchFamily& family, uint64_t seed, int64_t number) {
   return options;
 }
 
-TuneReport tune(const Model& model, const TuneOptions& options) {
+TuneReport tune(const std::vector<TunedModel>& models, const TuneOptions& options, const std::optional<Model>& plain) {
   check_bounds(options);
-  check(model, options);
+  require<UsageError>(!models.empty(), "tune: needs a model");
+  const auto& reference = plain ? *plain : models.front().model;
+  check(models, reference, options);
   const Stopwatch watch;
-  const auto families = method_card(options.method).search(model, options.task);
-  const Validation validation(model, options);
-  TuneReport report{.options = options, .pde = model.pde->name()};
+  std::vector<std::pair<const TunedModel*, SearchFamily>> turns;
+  for (const auto& tuned : models)
+    for (auto& family : method_card(options.method).search(tuned.model, options.task))
+      turns.emplace_back(&tuned, std::move(family));
+  const Validation validation(reference, options);
+  TuneReport report{.options = options, .pde = reference.pde->name()};
   if (options.task == Task::generate) {
-    const auto own = default_method(model);
+    const auto own = default_method(reference);
     double uncounted = 0;
-    report.plain = validation.run(own, default_options(own, model), uncounted).scores;
+    report.plain = validation.run(own, reference, default_options(own, reference), uncounted).scores;
     report.floor = validation.floor();
   }
   for (int64_t i = 0; i < options.budget; ++i) {
-    const auto& family = families[static_cast<size_t>(i) % families.size()];
-    Try tried{.family = family.name, .options = default_options(options.method, model)};
+    const auto& [tuned, family] = turns[static_cast<size_t>(i) % turns.size()];
+    Try tried{.model = tuned->name, .family = family.name, .options = default_options(options.method, tuned->model)};
     merge_config(tried.options, options.settings);
-    merge_config(tried.options, drawn_options(family, options.seed, i / static_cast<int64_t>(families.size())));
-    tried.result = validation.run(options.method, tried.options, report.evaluations);
+    merge_config(tried.options, drawn_options(family, options.seed, i / static_cast<int64_t>(turns.size())));
+    tried.result = validation.run(options.method, tuned->model, tried.options, report.evaluations);
     judge_try(tried, report);
-    spdlog::info("[tune] {} of {}: {} {}: {}", i + 1, options.budget, family.name, tried.options.dump(),
+    spdlog::info("[tune] {} of {}: {} {} {}: {}", i + 1, options.budget, tried.model, family.name, tried.options.dump(),
                  tried.admissible ? format_number(tried.score) : "may not be chosen");
     report.tries.push_back(std::move(tried));
   }
@@ -169,7 +182,8 @@ TuneReport tune(const Model& model, const TuneOptions& options) {
 json to_json(const TuneReport& report) {
   json tries = json::array();
   for (const auto& tried : report.tries)
-    tries.push_back({{"family", tried.family},
+    tries.push_back({{"model", tried.model},
+                     {"family", tried.family},
                      {"options", tried.options},
                      {"score", tried.score},
                      {"admissible", tried.admissible},
@@ -180,6 +194,7 @@ json to_json(const TuneReport& report) {
               {"validation", {{"seed", kTruthSeed}, {"first", kTruthFirst}, {"first_sample", kSampleFirst}}},
               {"tries", tries},
               {"chosen", found ? report.tries[report.chosen].options : json()},
+              {"chosen_model", found ? json(report.tries[report.chosen].model) : json()},
               {"evaluations", report.evaluations},
               {"seconds", report.seconds},
               {"machine", describe_machine()}};
@@ -189,14 +204,14 @@ json to_json(const TuneReport& report) {
 
 std::string format_tune(const TuneReport& report) {
   const bool generation = report.options.task == Task::generate;
-  std::vector<std::string> header = {"family", "options", generation ? report.options.metric : "mean mse"};
+  std::vector<std::string> header = {"model", "family", "options", generation ? report.options.metric : "mean mse"};
   if (generation) header.insert(header.end(), {kMeans, kSpreads});
   header.emplace_back("chosen");
   Table table(header, {});
   for (const size_t i : ranking(report.tries)) {
     const auto& tried = report.tries[i];
     const bool diverged = !tried.result.diverged.empty();
-    std::vector<std::string> cells = {tried.family, tried.options.dump(),
+    std::vector<std::string> cells = {tried.model, tried.family, tried.options.dump(),
                                       diverged                      ? kDiverged
                                       : tried.result.failed.empty() ? format_number(tried.score)
                                                                     : "failed"};
@@ -207,8 +222,9 @@ std::string format_tune(const TuneReport& report) {
   }
   std::string text = table.text() + "\n";
   if (report.chosen == report.tries.size()) return text + "none of the tries may be chosen\n";
-  return text + fmt::format("for `reproduce`: --set 'by_method.{}={}'\n", report.options.method,
-                            report.tries[report.chosen].options.dump());
+  const auto& chosen = report.tries[report.chosen];
+  return text + fmt::format("chosen: {}; for `reproduce`: --set 'by_method.{}={}'\n", chosen.model,
+                            report.options.method, chosen.options.dump());
 }
 
 }  // namespace piddm

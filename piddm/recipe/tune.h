@@ -10,7 +10,11 @@
 //                model's own method has, or the floor where that is more
 //   tasks        the mean over channels of mse
 // Runs that diverged are never chosen.
+//
+// What a method owes to its model's training (PIDM's weight of the residual) is tuned by giving several models of one
+// PDE: every family is tried on each of them in turn. The law is that of `plain`, or of the first model.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,8 +48,15 @@ struct TuneOptions {
   }
 };
 
+/// A model to tune a method on, and what it is called in the report.
+struct TunedModel {
+  std::string name;
+  Model model;
+};
+
 /// Settings that were tried, and what came of them.
 struct Try {
+  std::string model = {};
   std::string family = {};
   json options = json::object();  ///< on top of the method's own
   Result result = {};
@@ -64,8 +75,10 @@ struct TuneReport {
   double seconds = 0;
 };
 
-/// A UsageError where the method has nothing to tune, cannot do the task or needs another model.
-TuneReport tune(const Model& model, const TuneOptions& options);
+/// A UsageError where the method has nothing to tune, cannot do the task, needs another model, or the models are of
+/// different PDEs.
+TuneReport tune(const std::vector<TunedModel>& models, const TuneOptions& options,
+                const std::optional<Model>& plain = std::nullopt);
 
 /// All tries with their scores, the chosen options, seeds, validation range, build and machine.
 json to_json(const TuneReport& report);

@@ -42,7 +42,7 @@ TEST(DrawnOptions, AreAPointOfTheAxesAndAFunctionOfSeedAndNumber) {
 
 TEST(Tune, ChoosesTheLeastScoreOfTheTriesThatKeepTheLaw) {
   const auto model = testing::tiny_teacher();
-  const auto report = tune(model, small_search("cocogen", 6));
+  const auto report = tune({{"one", model}}, small_search("cocogen", 6));
   ASSERT_EQ(report.tries.size(), 6u);
   ASSERT_LT(report.chosen, report.tries.size());
   const auto& chosen = report.tries[report.chosen];
@@ -53,7 +53,7 @@ TEST(Tune, ChoosesTheLeastScoreOfTheTriesThatKeepTheLaw) {
   EXPECT_EQ(report.evaluations, 6 * 8 * 50);  // tries, samples, steps
   auto strict = small_search("cocogen", 4);
   strict.keep = 1;
-  const auto kept = tune(model, strict);
+  const auto kept = tune({{"one", model}}, strict);
   for (const auto& tried : kept.tries) {
     bool within = true;
     for (const char* law : {"mmse", "smse"})
@@ -65,7 +65,7 @@ TEST(Tune, ChoosesTheLeastScoreOfTheTriesThatKeepTheLaw) {
 TEST(Tune, ASettingThatTheMethodRefusesIsATryThatFailed) {
   auto options = small_search("cocogen", 12);
   options.settings = {{"steps", 5}, {"last", 0}};
-  const auto report = tune(testing::tiny_teacher(), options);
+  const auto report = tune({{"one", testing::tiny_teacher()}}, options);
   int refused = 0;
   for (const auto& tried : report.tries) refused += !tried.result.failed.empty();
   EXPECT_GT(refused, 0);  // last = 50 of 5 steps
@@ -76,7 +76,7 @@ TEST(Tune, FamiliesTakeTurnsAndTasksAreScoredByTheirError) {
   const auto model = testing::tiny_teacher();
   auto options = small_search("diffusionpde", 4);
   options.task = Task::reconstruct;
-  const auto report = tune(model, options);
+  const auto report = tune({{"one", model}}, options);
   EXPECT_EQ(report.tries[0].family, "mean square");
   EXPECT_EQ(report.tries[1].family, "norm");
   EXPECT_EQ(report.tries[2].family, "preconditioned");
@@ -87,7 +87,7 @@ TEST(Tune, FamiliesTakeTurnsAndTasksAreScoredByTheirError) {
 }
 
 TEST(Tune, ItsFileHasEveryTryAndHowItWasMade) {
-  const auto report = to_json(tune(testing::tiny_teacher(), small_search("eci", 2)));
+  const auto report = to_json(tune({{"one", testing::tiny_teacher()}}, small_search("eci", 2)));
   EXPECT_EQ(report.at("tries").size(), 2u);
   EXPECT_EQ(report.at("validation").at("first"), 2'000'000);  // tables have 1,000,000 and up
   EXPECT_EQ(report.at("validation").at("first_sample"), 1'000'000);
@@ -97,13 +97,35 @@ TEST(Tune, ItsFileHasEveryTryAndHowItWasMade) {
   for (const auto& tried : report.at("tries")) EXPECT_EQ(tried.at("result").at("precision"), "fp32");
 }
 
+Model with_residual(uint64_t seed) {
+  auto model = testing::tiny_teacher(seed);
+  model.training.residual_lambda = 0.1;
+  return model;
+}
+
+TEST(Tune, SeveralModelsTakeTurnsAndTheBestOfThemIsNamed) {
+  auto options = small_search("pidm", 4);
+  options.settings["steps"] = 4;
+  const auto report = tune({{"a", with_residual(1)}, {"b", with_residual(2)}}, options, testing::tiny_teacher());
+  ASSERT_EQ(report.tries.size(), 4u);
+  for (size_t i = 0; i < 4; ++i) EXPECT_EQ(report.tries[i].model, i % 2 == 0 ? "a" : "b");
+  EXPECT_NE(report.tries[0].score, report.tries[1].score);
+  ASSERT_LT(report.chosen, 4u);
+  EXPECT_EQ(to_json(report).at("chosen_model"), report.tries[report.chosen].model);
+  Model other = with_residual(3);
+  other.pde = make_pde({"darcy", 32});
+  EXPECT_ERROR(tune({{"a", with_residual(1)}, {"wide", other}}, options), ExitCode::usage, "wide is of another PDE");
+  EXPECT_ERROR(tune({{"plain", testing::tiny_teacher()}}, options), ExitCode::usage, "trained without a residual");
+}
+
 TEST(Tune, WhatCannotBeTunedIsRefused) {
   const auto model = testing::tiny_teacher();
-  EXPECT_ERROR(tune(model, small_search("teacher", 2)), ExitCode::usage, "has nothing to tune in generate");
-  EXPECT_ERROR(tune(testing::tiny_student(), small_search("eci", 2)), ExitCode::usage, "this model is a student");
+  EXPECT_ERROR(tune({{"one", model}}, small_search("teacher", 2)), ExitCode::usage, "has nothing to tune in generate");
+  EXPECT_ERROR(tune({{"one", testing::tiny_student()}}, small_search("eci", 2)), ExitCode::usage,
+               "this model is a student");
   auto options = small_search("eci", 2);
   options.metric = "nfe";
-  EXPECT_ERROR(tune(model, options), ExitCode::usage, "metric: 'nfe'");
+  EXPECT_ERROR(tune({{"one", model}}, options), ExitCode::usage, "metric: 'nfe'");
 }
 
 }  // namespace

@@ -9,6 +9,15 @@ PidmMethod::PidmMethod(const Model& model, const PidmMethodOptions& options) : T
       "method teacher");
 }
 
+std::vector<SearchFamily> PidmMethod::search(const Model& /*model*/, Task task) {
+  SearchFamily times{.name = "times", .axes = {{.key = "spacing", .choices = {"uniform", "quadratic"}}}};
+  if (task == Task::generate)
+    times.axes.push_back({.key = "integrator", .choices = {"euler", "heun"}});
+  else
+    times.axes.push_back({.key = "zeta", .low = 0.1, .high = 10});
+  return {times};
+}
+
 PidmMethodOptions PidmMethod::matched(PidmMethodOptions options) {
   options.steps = compute_share(options.steps, 3, 1);
   return options;

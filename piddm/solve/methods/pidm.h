@@ -16,6 +16,7 @@ class PidmMethod : public TeacherMethod {
   /// A UsageError for a model whose training had no residual term.
   PidmMethod(const Model& model, const PidmMethodOptions& options);
   static PidmMethodOptions matched(PidmMethodOptions options);
+  static std::vector<SearchFamily> search(const Model& model, Task task);
 };
 
 }  // namespace piddm
