@@ -56,6 +56,9 @@ struct MethodCard {
   std::function<json(const json&)> renewed;              ///< stored options, all of them, under their names of today
   std::function<Evaluations(const json&, Task)> evaluations;
   std::function<json(const json&)> matched;  ///< options changed to the paper's compute-matched share of themselves
+  /// Options changed so that a sample takes as many evaluations as it can of this number; nothing where the method has
+  /// no such choice.
+  std::function<std::optional<json>(const json&, Task, int64_t evaluations)> within;
   std::function<std::vector<SearchFamily>(const Model&, Task)> search;  ///< what can be tuned; empty: nothing
   std::function<MethodPtr(const Model&, const json&)> make;
 };

@@ -86,8 +86,7 @@ Report merge_reports(const std::vector<Report>& reports) {
   out.sizes = joined_sizes(reports);
   const auto recipe = table_registry().at(out.experiment)();
   out.columns = shown_columns(recipe);
-  add_ratios(out, recipe.reference);
-  add_teacher_distances(out);
+  conclude(out, recipe);
   return out;
 }
 

@@ -142,6 +142,7 @@ json to_json(const Report& report) {
               {"floors", json::object()},        {"sizes", report.sizes},     {"options", report.options}};
   for (const auto& row : report.rows) out["rows"].push_back(row_json(row));
   for (const auto& [pde, floor] : report.floors) out["floors"][pde] = json(floor);
+  if (!report.conclusion.empty()) out["conclusion"] = report.conclusion;
   if (!report.scale.empty()) out["scale"] = report.scale;
   out["seconds"] = report.seconds;
   out["machine"] = report.machine;
@@ -163,6 +164,7 @@ Report report_from(const json& object, const std::string& origin) {
                   .seconds = object.value("seconds", 0.0),
                   .entries = optional_from<size_t>(object, "entries"),
                   .merged = object.value("merged", json::array())};
+    report.conclusion = object.value("conclusion", "");
     report.sizes = object.value("sizes", sizes_from(report.options));
     for (const auto& row : object.at("rows")) report.rows.push_back(row_from(row));
     for (const auto& [pde, floor] : object.at("floors").items()) report.floors[pde] = floor.get<Scores>();

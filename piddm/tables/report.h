@@ -38,6 +38,7 @@ struct Report {
   std::vector<std::string> columns;  ///< metrics shown
   std::vector<Row> rows = {};
   std::map<std::string, Scores> floors = {};  ///< by PDE
+  std::string conclusion = {};                ///< Markdown below the table
   std::string sizes = {};                     ///< how many samples, cases and seeds, as a sentence
   json options = json::object(), machine = json::object();
   double seconds = 0;

@@ -115,7 +115,8 @@ std::string notes_of(const Report& report) {
   if (const auto precisions = precisions_of(report); !precisions.empty())
     text += fmt::format("- arithmetic of the networks: {}\n", precisions);
   if (!report.caveat.empty()) text += "- paper: " + report.caveat + "\n";
-  return text + floors_text(report) + remarks_of(report);
+  text += floors_text(report) + remarks_of(report);
+  return report.conclusion.empty() ? text : text + "\n" + report.conclusion;
 }
 
 /// A row per PDE: "floor" in the place of the method.

@@ -133,8 +133,7 @@ Report run_table(const std::string& name, const TableOptions& options, const fs:
                 .options = write_fields(options),
                 .machine = describe_machine(),
                 .seconds = watch.seconds()};
-  add_ratios(report, table.recipe.reference);
-  add_teacher_distances(report);
+  conclude(report, table.recipe);
   if (!bench.recipe().running()) {
     require<DataError>(!report.rows.empty(), "{}: no step of {} with these options is finished here", root.string(),
                        name);

@@ -4,6 +4,7 @@
 
 #include "piddm/solve/methods/registry.h"
 #include "piddm/tables/attribution.h"
+#include "piddm/tables/budgets.h"
 #include "piddm/tables/entries.h"
 #include "piddm/tables/figures.h"
 #include "piddm/tables/pictures.h"
@@ -294,6 +295,7 @@ const Registry<TableRecipe()>& table_registry() {
       {
           {"table-generative", "generation on nine PDEs by every method (Table 1, appendix)", table_generative},
           {"table-compute", "Darcy generation at matched compute", table_compute},
+          {"table-budgets", "ours: every method at equal evaluations and at equal seconds", table_budgets},
           {"table-downstream", "forward, inverse, reconstruction by every method", table_downstream},
           {"table-variants", "distillation variants, processes, no hard replacement", table_variants},
           {"table-components", "what distillation, physics term and heads bring", table_components},
@@ -311,6 +313,12 @@ const Registry<TableRecipe()>& table_registry() {
           {"figure-pareto", "ours: error against wall time", figure_pareto},
       });
   return registry;
+}
+
+void conclude(Report& report, const TableRecipe& recipe) {
+  add_ratios(report, recipe.reference);
+  add_teacher_distances(report);
+  if (recipe.conclusion) report.conclusion = recipe.conclusion(report);
 }
 
 std::vector<std::string> shown_columns(const TableRecipe& recipe) {

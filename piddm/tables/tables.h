@@ -21,9 +21,13 @@ struct TableRecipe {
   std::string reference = {};
   std::function<std::vector<NamedFigure>(const Report&)> charts = {};
   std::function<void(Workbench&, const std::vector<Entry>&, const std::filesystem::path& out)> sheets = {};
+  std::function<std::string(const Report&)> conclusion = {};  ///< Markdown from the numbers, below the table
 };
 
 const Registry<TableRecipe()>& table_registry();
+
+/// Ratios, distances to the teacher and conclusion: what a report says beyond its rows.
+void conclude(Report& report, const TableRecipe& recipe);
 
 /// The recipe's columns, with pde_error_ratio behind pde_error where it has a reference.
 std::vector<std::string> shown_columns(const TableRecipe& recipe);

@@ -41,6 +41,29 @@ TEST(MethodCards, CountEvaluationsFromTheMethodsOwnOptions) {
   EXPECT_ERROR(count("teacher", {{"stps", 5}}, Task::generate), ExitCode::usage, "did you mean 'steps'");
 }
 
+TEST(MethodCards, StayWithinANumberOfEvaluationsAndUseMostOfThem) {
+  auto teacher = testing::tiny_teacher();
+  teacher.training.residual_lambda = 1;  // for pidm
+  const auto student = testing::tiny_student();
+  const auto x = testing::tiny_data(1);
+  for (const auto& card : method_cards())
+    for (const Task task : {Task::generate, Task::reconstruct})
+      for (const int64_t most : {9, 20}) {
+        const auto options = card.within(json::object(), task, most);
+        if (!options) {
+          EXPECT_TRUE(card.name == "direct" || card.name == "classical") << card.name;
+          continue;
+        }
+        const auto method = card.make(card.needs == ModelKind::student ? student : teacher, *options);
+        const auto samples =
+            task == Task::generate ? method->generate(0, 1, 0) : method->solve(observe(task, x, *teacher.pde, 0), 0);
+        EXPECT_LE(samples.nfe, static_cast<double>(most)) << card.name;
+        EXPECT_GT(samples.nfe, 0.5 * static_cast<double>(most)) << card.name;
+      }
+  EXPECT_EQ(method_card("piddm").within(json::object(), Task::generate, 1), std::optional(json::object()));
+  EXPECT_EQ(method_card("eci").within({{"mixing", 2}}, Task::generate, 9)->at("steps"), 4);
+}
+
 TEST(MethodCards, MatchThePapersComputeAsAShareOfWhatIsAsked) {
   const auto matched = [](const char* method, const json& options) { return method_card(method).matched(options); };
   EXPECT_EQ(matched("eci", json::object()), (json{{"mixing", 3}}));

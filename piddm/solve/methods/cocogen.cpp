@@ -36,6 +36,12 @@ Tensor CocogenMethod::corrected(const Tensor& z, const Target& known) const {
   return known.mixed(z - step);
 }
 
+CocogenOptions CocogenMethod::within(const CocogenOptions& options, Task /*task*/, int64_t evaluations) {
+  auto o = with_steps(options, evaluations);
+  o.last = std::min(o.last, o.steps);
+  return o;
+}
+
 std::vector<SearchFamily> CocogenMethod::search(const Model&, Task) {
   return {{.name = "corrections",
            .axes = {{.key = "last", .choices = {0, 10, 20, 50}},

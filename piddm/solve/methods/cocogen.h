@@ -33,6 +33,7 @@ class CocogenMethod : public BatchedMethod {
  public:
   CocogenMethod(const Model& model, const CocogenOptions& options);
   static Evaluations evaluations(const CocogenOptions& o, Task) { return {static_cast<double>(o.steps), 0}; }
+  static CocogenOptions within(const CocogenOptions& options, Task task, int64_t evaluations);
   static std::vector<SearchFamily> search(const Model& model, Task task);
 
  protected:

@@ -42,6 +42,14 @@ DflowOptions DflowMethod::matched(DflowOptions options) {
   return options;
 }
 
+// Iterations are trajectories: twice as many of them as steps.
+DflowOptions DflowMethod::within(DflowOptions options, Task /*task*/, int64_t evaluations) {
+  const auto steps = std::llround(std::sqrt(0.5 * static_cast<double>(evaluations)));
+  options.steps = std::clamp<int64_t>(steps, 1, options.steps);
+  options.task.iterations = std::max<int64_t>(1, evaluations / options.steps);
+  return options;
+}
+
 std::vector<SearchFamily> DflowMethod::search(const Model& model, Task task) {
   const auto family = [&](const std::string& name, bool precondition) {
     const double usual = usual_weight(model, precondition);

@@ -51,6 +51,7 @@ class DflowMethod : public BatchedMethod {
   DflowMethod(const Model& model, const DflowOptions& options);
   static Evaluations evaluations(const DflowOptions& o, Task);
   static DflowOptions matched(DflowOptions options);
+  static DflowOptions within(DflowOptions options, Task task, int64_t evaluations);
   static std::vector<SearchFamily> search(const Model& model, Task task);
 
   /// The one in use: given, or the method's own.

@@ -31,6 +31,10 @@ class DiffusionPdeMethod : public BatchedMethod {
     return {0, static_cast<double>(o.guidance.steps)};
   }
   static DiffusionPdeOptions matched(DiffusionPdeOptions options);
+  static DiffusionPdeOptions within(DiffusionPdeOptions o, Task, int64_t evaluations) {
+    o.guidance = with_steps(o.guidance, evaluations + (o.guidance.heun ? 1 : 0), o.guidance.heun ? 2 : 1);
+    return o;
+  }
   static std::vector<SearchFamily> search(const Model& model, Task task);
 
   /// The one in use: given, or the method's own.

@@ -38,6 +38,9 @@ class EciMethod : public BatchedMethod {
   EciMethod(const Model& model, const EciOptions& options);
   static Evaluations evaluations(const EciOptions& o, Task) { return {static_cast<double>(o.steps * o.mixing), 0}; }
   static EciOptions matched(EciOptions options);
+  static EciOptions within(const EciOptions& o, Task, int64_t evaluations) {
+    return with_steps(o, evaluations, o.mixing);
+  }
   static std::vector<SearchFamily> search(const Model& model, Task task);
 
  protected:

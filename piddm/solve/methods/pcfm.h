@@ -41,6 +41,7 @@ class PcfmMethod : public BatchedMethod {
  public:
   PcfmMethod(const Model& model, const PcfmOptions& options);
   static Evaluations evaluations(const PcfmOptions& o, Task) { return {static_cast<double>(o.steps), 0}; }
+  static PcfmOptions within(const PcfmOptions& o, Task, int64_t evaluations) { return with_steps(o, evaluations); }
 
  protected:
   Tensor sample(const Batch& batch) override;

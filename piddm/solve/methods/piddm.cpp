@@ -61,6 +61,14 @@ Evaluations PiddmMethod::evaluations(const PiddmOptions& o, Task task) {
   return {1, static_cast<double>(task == Task::generate ? o.refine.iterations : o.task.iterations * o.starts)};
 }
 
+PiddmOptions PiddmMethod::within(PiddmOptions options, Task task, int64_t evaluations) {
+  if (task == Task::generate)
+    options.refine.iterations = evaluations > 1 ? evaluations : 0;
+  else
+    options.task.iterations = std::max<int64_t>(1, evaluations / options.starts);
+  return options;
+}
+
 Tensor PiddmMethod::sample(const Batch& batch) {
   const bool observed = !batch.known.empty();
   const auto e = observed ? best_latents(batch) : refined_latents(batch);

@@ -80,6 +80,8 @@ class PiddmMethod : public BatchedMethod {
   static constexpr bool kOwn = true;
   PiddmMethod(const Model& model, const PiddmOptions& options);
   static Evaluations evaluations(const PiddmOptions& o, Task task);
+  /// In generation one evaluation is a sample as it is, more are steps of its refinement.
+  static PiddmOptions within(PiddmOptions options, Task task, int64_t evaluations);
 
   /// The objective of Algorithm 3, one value per sample: |task_rows|^2.
   Tensor task_loss(const Tensor& e, const Target& target) const { return task_rows(e, target).square().sum(1); }

@@ -16,6 +16,9 @@ class PidmMethod : public TeacherMethod {
   /// A UsageError for a model whose training had no residual term.
   PidmMethod(const Model& model, const PidmMethodOptions& options);
   static PidmMethodOptions matched(PidmMethodOptions options);
+  static PidmMethodOptions within(const PidmMethodOptions& options, Task task, int64_t evaluations) {
+    return {TeacherMethod::within(options, task, evaluations)};
+  }
   static std::vector<SearchFamily> search(const Model& model, Task task);
 };
 

@@ -90,6 +90,7 @@ json with_changes(json options, const json& before, const json& after) {
 //   std::string refusal(Task, const Pde&)            why it cannot do that, "" where it can
 //   Evaluations evaluations(const Options&, Task)    per sample
 //   Options matched(Options)                         the paper's compute-matched share
+//   Options within(Options, Task, int64_t)           with at most this many evaluations per sample
 //   vector<SearchFamily> search(const Model&, Task)  what can be tuned
 //   bool kOwn, kSlow                                 as on the card
 template <class M, class Options>
@@ -101,6 +102,13 @@ MethodCard card(const std::string& name, std::optional<ModelKind> needs, const s
       return with_changes(options, write_fields(usual), write_fields(M::matched(usual)));
     }
     return options;
+  };
+  const auto within = [common](const json& options, Task task, int64_t evaluations) -> std::optional<json> {
+    if constexpr (requires { M::within(Options{}, task, evaluations); }) {
+      const auto usual = parsed<Options>(options, common, "");
+      return with_changes(options, write_fields(usual), write_fields(M::within(usual, task, evaluations)));
+    }
+    return {};
   };
   return {
       .name = name,
@@ -120,6 +128,7 @@ MethodCard card(const std::string& name, std::optional<ModelKind> needs, const s
       .evaluations = [common](const json& options,
                               Task task) { return evaluations_with<M>(parsed<Options>(options, common, ""), task); },
       .matched = matched,
+      .within = within,
       .search = search_of<M>,
       .make = [common](const Model& model, json options) -> MethodPtr {
         const auto given = parsed<Options>(options, common, "");

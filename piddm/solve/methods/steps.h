@@ -21,6 +21,13 @@ inline int64_t compute_share(int64_t count, int64_t part, int64_t of) {
   return std::max<int64_t>(1, count * part / of);
 }
 
+/// `options` with as many steps as there are evaluations for, where a step takes `per_step` of them.
+template <class Options>
+Options with_steps(Options options, int64_t evaluations, int64_t per_step = 1) {
+  options.steps = std::max<int64_t>(1, evaluations / per_step);
+  return options;
+}
+
 class TeacherSteps {
  public:
   TeacherSteps(const Model& model, int64_t steps, Spacing spacing)

@@ -14,6 +14,11 @@ Evaluations TeacherMethod::evaluations(const TeacherOptions& o, Task task) {
   return {steps * static_cast<double>(evaluations_of_step(o.integrator)), 0};
 }
 
+TeacherOptions TeacherMethod::within(const TeacherOptions& o, Task task, int64_t evaluations) {
+  if (task != Task::generate || o.integrator != IntegratorKind::heun) return with_steps(o, evaluations);
+  return with_steps(o, evaluations + 1, evaluations_of_step(o.integrator));  // its last step is Euler's
+}
+
 int64_t TeacherMethod::steps(bool observed) const {
   return observed || options_.integrator != IntegratorKind::adaptive ? options_.steps : 1;
 }

@@ -34,6 +34,7 @@ class TeacherMethod : public BatchedMethod {
   static constexpr bool kOwn = true;
   TeacherMethod(const Model& model, const TeacherOptions& options) : TeacherMethod("teacher", model, options) {}
   static Evaluations evaluations(const TeacherOptions& o, Task task);
+  static TeacherOptions within(const TeacherOptions& o, Task task, int64_t evaluations);
 
  protected:
   /// The same under another name.
