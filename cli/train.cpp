@@ -1,5 +1,6 @@
 #include "cli/command.h"
 #include "piddm/experiment/run_origin.h"
+#include "piddm/experiment/train_posterior.h"
 #include "piddm/model/network_registry.h"
 
 namespace piddm::cli {
@@ -35,17 +36,19 @@ void train(const Context& context, const TrainArguments& o) {
   require<UsageError>(o.resume || !RunFolder::exists(o.out),
                       "{} already holds a run: continue it with --resume or choose another --out",
                       o.out);  // before data are generated
-  if (o.resume) check_continued_teacher(o.out, experiment);
+  if (o.resume) check_continued(o.out, experiment);
   check_training_memory(experiment, context.device());
-  const auto model = train_teacher(experiment, training_data(experiment), o.out, context.device(), o.resume);
+  const auto model = train_experiment(experiment, training_data(experiment), o.out, context.device(), o.resume);
   context.print({{"run", o.out}, {"model", o.out + "/model"}, {"provenance", model.provenance}},
-                fmt::format("teacher: {0}/model    curves: {0}/{1}", o.out, picture_name("curves")));
+                fmt::format("{2}: {0}/model    curves: {0}/{1}", o.out, picture_name("curves"),
+                            enum_names(model.kind).at(static_cast<size_t>(model.kind))));
 }
 
 }  // namespace
 
 void add_train(CLI::App& app, Context& context) {
-  auto* command = add_command(app, context, "train", "Train a teacher: flow matching on joint fields x = (u, a)");
+  auto* command =
+      add_command(app, context, "train", "Train a teacher (flow matching on joint fields x = (u, a)) or a posterior");
   auto o = std::make_shared<TrainArguments>();
   command->add_option("preset", o->preset, "preset (see `piddm list presets`) or FILE.toml");
   command->add_option("--out", o->out, "run folder");

@@ -29,6 +29,9 @@ enum class Stream : uint32_t {
   tasks = 9,           ///< start points of latent optimisation
   masks = 10,          ///< observation masks
   splits = 11,         ///< subsets for sampling floors
+  draws = 12,          ///< latents of a posterior's training draws
+  observations = 13,   ///< what a posterior is shown of its training samples
+  sensor_noise = 14,   ///< and the noise of it
 };
 
 /// Standard normals (Box-Muller, computed in double) of `count` samples starting at `first`: shape [count, shape...],

@@ -57,7 +57,7 @@ Loss Consistency::loss(int64_t step) {
   const auto x = model_.process->diffuse(pairs.targets, draws_.normal(step, 0), time(i));
   const auto inner = distance(map(student_.network(), x, time(i)), target_of(x, i));
 
-  const auto e = draws_.normal(step, 1), d = student_(e);
+  const auto e = draws_.normal(step, 1), d = student_.soft(e);
   const auto outer = distance(d, target_of(e, torch::full({1}, last, e.options())));
   return with_physics("consistency", 0.5 * (inner + outer), d, step);
 }

@@ -42,11 +42,11 @@ Loss Dmd::loss(int64_t step) {
   std::optional<Tensor> sample;
   if (warm_up || options_.regression > 0) {
     const auto pairs = pool_.batch(step);
-    x = student_(pairs.latents);
+    x = student_.soft(pairs.latents);
     sample = match = distance(x, pairs.targets);
   }
   if (!warm_up) {
-    x = student_(draws_.normal(step, 0));
+    x = student_.soft(draws_.normal(step, 0));
     const auto g = direction(x, draws_.normal(step, 1), times(step, 1));
     match = 0.5 * (x - (x - g).detach()).square().mean();
     if (sample) match = match + options_.regression * *sample;
@@ -63,7 +63,7 @@ void Dmd::advance(int64_t step) {
     Tensor x;
     {
       const torch::NoGradGuard no_grad;
-      x = student_(draws_.normal(step, 2 * i + 2));
+      x = student_.soft(draws_.normal(step, 2 * i + 2));
     }
     critic_.learn(step * options_.critic_steps + i + 1, x, draws_.normal(step, 2 * i + 3), times(step, 2 * i + 3));
   }

@@ -22,7 +22,7 @@ void Regression::prepare(int64_t step) {
 
 Loss Regression::loss(int64_t step) {
   if (prepared_ != step) prepare(step);
-  const auto x = student_(latents_);
+  const auto x = student_.soft(latents_);
   const auto paired = x.narrow(0, 0, targets_.size(0));
   return with_physics("sample", distance(paired, targets_), x, step);
 }

@@ -97,7 +97,8 @@ Loss StudentObjective::assemble(const std::string& name, const Tensor& match, co
   return loss;
 }
 
-Loss StudentObjective::with_physics(const std::string& name, const Tensor& match, const Tensor& x, int64_t step) {
+Loss StudentObjective::with_physics(const std::string& name, const Tensor& match, const Tensor& soft, int64_t step) {
+  const auto x = student_.finished(soft);
   const bool opposed = adversary_ && adversary_->active(step);
   const auto verdict = opposed ? adversary_->verdict(x) : Tensor();
   auto loss = assemble(name, opposed ? match + verdict : match, x, ramp(step));
@@ -114,8 +115,8 @@ std::optional<double> StudentObjective::judge(PairPool& pool) {
   if (adversary_) return std::nullopt;
   const torch::NoGradGuard no_grad;
   const auto& held_out = pool.held_out();
-  const auto x = student_(held_out.latents);
-  const auto loss = assemble("sample", distance(x, held_out.targets), x, 1);
+  const auto x = student_.soft(held_out.latents);
+  const auto loss = assemble("sample", distance(x, held_out.targets), student_.finished(x), 1);
   return (options_.stop_on == StopOn::total ? loss.total : loss.terms[0].second).item<double>();
 }
 

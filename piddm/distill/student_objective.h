@@ -1,6 +1,6 @@
 #pragma once
-// What all distillations share: the distance of a student's final samples to given ones, and the physics of the final
-// samples.
+// What all distillations share: the distance of a student's samples to given ones, while they are soft (model/heads.h),
+// and the physics of the final samples.
 //
 //   L = match + lambda ||R(d(e))||^2 + boundary ||B(d(e))||^2 + error ||E(d(e))||^2     means over entries
 //
@@ -122,9 +122,9 @@ class StudentObjective : public Objective {
   /// Mean over entries, a scalar.
   Tensor distance(const Tensor& x, const Tensor& x0) const;
 
-  /// `match`, recorded as `name`, and the physics of the final samples x (network units) with the weight of step
-  /// `step`.
-  Loss with_physics(const std::string& name, const Tensor& match, const Tensor& x, int64_t step);
+  /// `match`, recorded as `name`, and physics and verdict of the final samples that become of `soft` ones (network
+  /// units), with the weights of step `step`.
+  Loss with_physics(const std::string& name, const Tensor& match, const Tensor& soft, int64_t step);
 
   /// Whether with_physics() does the same operations in this step and all after it: the physics has its full weight,
   /// the adversary has set in, and no number comes from the host.

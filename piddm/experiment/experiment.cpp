@@ -6,52 +6,17 @@
 
 #include "piddm/core/available_memory.h"
 #include "piddm/core/config.h"
-#include "piddm/core/device.h"
 #include "piddm/core/log.h"
 #include "piddm/experiment/run_origin.h"
+#include "piddm/experiment/train_model.h"
 #include "piddm/model/network_registry.h"
 #include "piddm/model/parameters.h"
-#include "piddm/model/weights.h"
-#include "piddm/plot/picture_file.h"
 
 namespace piddm {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-json provenance(const Experiment& experiment, const TrainSummary& summary) {
-  return {
-      {"experiment", write_fields(experiment)}, {"machine", describe_machine()},          {"steps", summary.steps},
-      {"best_step", summary.best_step},         {"stopped_early", summary.stopped_early}, {"seconds", summary.seconds}};
-}
-
-/// `source`: the model whose training came before, if any.
-Training training_of(const Experiment& experiment, const Model& model, const Model* source, double seconds) {
-  Training out{.lambda = experiment.distill.loss.lambda, .residual_lambda = experiment.pidm.lambda};
-  if (!source || source->training.seconds > 0) out.seconds = seconds + (source ? source->training.seconds : 0);
-  if (model.kind == ModelKind::student) out.solve = write_fields(experiment.solve);
-  return out;
-}
-
-/// Trains the model's network and leaves the model in RUN/model, its snapshots in RUN/snapshots/STEP, its curves in
-/// RUN/curves.png.
-void train_model(Model& model, const Model* source, Objective& objective, const TrainOptions& options,
-                 const Experiment& experiment, RunFolder& run, const std::string& label) {
-  const auto keep = [&](const TrainSummary& so_far, const TensorMap& average) {
-    Model snapshot = clone_model(model);
-    load_weights(*snapshot.network, average, "moving average");
-    snapshot.training = training_of(experiment, model, source, so_far.seconds);
-    snapshot.provenance.update(provenance(experiment, so_far));
-    fs::create_directories(run.path() / "snapshots");
-    save_model(run.path() / "snapshots" / std::to_string(so_far.steps), snapshot);
-  };
-  const auto summary = train(*model.network, objective, options, run, label, keep);
-  model.training = training_of(experiment, model, source, summary.seconds);
-  model.provenance.update(provenance(experiment, summary));
-  save_model(run.path() / "model", model);
-  write_sheet(draw_training(run.path()), run.path(), "curves");
-}
 
 std::unique_ptr<Objective> teacher_objective(const Experiment& experiment, const Model& model, const Tensor& data) {
   const int64_t batch = experiment.train.batch;
@@ -85,15 +50,6 @@ Tensor true_samples(const Experiment& experiment, const Model& model, const std:
   return model.normalizer.to_network(set.fields).to(torch::kFloat32);
 }
 
-/// Solutions that are all the same cannot be learnt from; a coefficient may be kept constant on purpose.
-void check_varied(const Normalizer& normalizer, const Pde& pde) {
-  for (int64_t c = 0; c < normalizer.num_channels(); ++c)
-    require<DataError>(pde.channels()[static_cast<size_t>(c)].role != Role::solution ||
-                           normalizer.std(c) > 1e-14 * std::abs(normalizer.mean(c)),
-                       "[{}] channel '{}' has the value {:.6g} everywhere in the training data: nothing to learn from",
-                       pde.name(), normalizer.name(c), normalizer.mean(c));
-}
-
 int64_t bytes_of_sample(const Pde& pde) { return 4 * pde.num_channels() * pde.grid().points(); }
 
 /// Makes the network of a config's table, for its errors; once, as tables of results parse many experiments.
@@ -112,7 +68,9 @@ Experiment parse_experiment(const json& config, FormerKeys policy) {
   read_fields(config, experiment, "", policy);
   process_registry().at(experiment.process);
   check_network(experiment.model);
+  require<UsageError>(experiment.kind != ModelKind::student, "kind: a student is distilled: `piddm distill`");
   check_training(experiment.train, "train");
+  check_posterior(experiment.posterior, "posterior");
   check_distillation(experiment.distill, *make_pde(experiment.pde));
   return experiment;
 }
@@ -135,9 +93,15 @@ Dataset training_data(const Experiment& experiment) {
 void check_training_memory(const Experiment& experiment, torch::Device device) {
   Model model;
   model.pde = make_pde(experiment.pde);
-  model.network = network_from(experiment.model, model.pde->num_channels(), experiment.seed);
+  const auto& posterior = experiment.posterior;
+  const bool amortised = experiment.kind == ModelKind::posterior;
+  model.network = network_from(experiment.model, model.pde->num_channels(), experiment.seed,
+                               amortised ? posterior_conditions(*model.pde, posterior.draw) : 0);
   model.network->to(device);
-  require_batch("train.batch", experiment.train.batch, model, true);
+  if (amortised)
+    require_batch("train.batch times posterior.loss.draws", experiment.train.batch * posterior.loss.draws, model, true);
+  else
+    require_batch("train.batch", experiment.train.batch, model, true);
   if (experiment.data.path.empty())  // as generated, and in the network's units
     require_memory("data.n", experiment.data.n, 2 * bytes_of_sample(*model.pde), torch::kCPU);
 }
@@ -161,11 +125,9 @@ Model train_teacher(const Experiment& experiment, const Dataset& data, const fs:
   Model model;
   model.pde = make_pde(experiment.pde);
   check_matches(data, *model.pde);
-  require<DataError>(data.size() >= 2, "[{}] training needs at least 2 samples, got {}", model.pde->name(),
-                     data.size());
   model.process = process_registry().at(experiment.process)();
   model.normalizer = Normalizer::fit(data.fields, model.pde->channels());
-  check_varied(model.normalizer, *model.pde);
+  check_training_data(data, model.normalizer, *model.pde);
   model.network = network_from(experiment.model, model.pde->num_channels(), experiment.seed);
   model.network->to(device);
 

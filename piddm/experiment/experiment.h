@@ -9,6 +9,7 @@
 #include "piddm/distill/objectives.h"
 #include "piddm/model/model.h"
 #include "piddm/plot/figure.h"
+#include "piddm/posterior/posterior_objective.h"
 #include "piddm/solve/methods/piddm.h"
 #include "piddm/train/pidm.h"
 #include "piddm/train/trainer.h"
@@ -28,6 +29,7 @@ struct DataOptions {
 };
 
 struct Experiment {
+  ModelKind kind = ModelKind::teacher;
   uint64_t seed = 0;
   PdeOptions pde;
   DataOptions data;
@@ -36,11 +38,13 @@ struct Experiment {
   Spacing times = Spacing::uniform;
   TrainOptions train;
   PidmOptions pidm;
+  PosteriorOptions posterior;
   DistillOptions distill;
   PiddmOptions solve;
 
   template <class V>
   void fields(V&& f) {
+    f("kind", kind, "what `piddm train` makes: teacher, or posterior");
     f("seed", seed, kSeeds, "seed of everything but the data");
     f("pde", pde, "the PDE and its grid");
     f("data", data, "training data");
@@ -48,8 +52,9 @@ struct Experiment {
     f("process", process, "diffusion process");
     f("times", times,
       "times of the teacher's training: uniform, or quadratic: more of them at the noisy end (train/flow_matching.h)");
-    f("train", train, "training of the teacher");
+    f("train", train, "training of the teacher or the posterior");
     f("pidm", pidm, "residual of the clean estimate in the teacher's training");  // name: a section's
+    f("posterior", posterior, "the amortised student, for kind = \"posterior\"");
     f("distill", distill, "distillation of the student");
     f("solve", solve, "defaults for generation and tasks with the student");
   }

@@ -10,23 +10,25 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const std::string kTeacher = "teacher", kStudent = "student";
+const std::string kTeacher = "teacher", kStudent = "student", kPosterior = "posterior";
 const std::string kReflow = "reflow";  // name: a kind of run
 
 /// The settings that a run of this kind depends on.
 json relevant(const Experiment& e, const std::string& kind) {
   json out = {{"seed", e.seed}, {"pde", write_fields(e.pde)}};
-  if (kind != kTeacher) {
+  if (kind != kTeacher && kind != kPosterior) {
     out.update({{"distill", write_fields(e.distill)}});
     return out;
   }
   auto data = e.data;
   data.path = "";  // a file may move; its content is part of the origin
-  out.update({{"data", write_fields(data)},
-              {"model", e.model},
-              {"process", e.process},
+  out.update({{"data", write_fields(data)}, {"model", e.model}, {"train", write_fields(e.train)}});
+  if (kind == kPosterior) {
+    out.update({{"posterior", write_fields(e.posterior)}});
+    return out;
+  }
+  out.update({{"process", e.process},
               {"times", enum_names(e.times).at(static_cast<size_t>(e.times))},
-              {"train", write_fields(e.train)},
               {"pidm", write_fields(e.pidm)}});  // name: a section's
   return out;
 }
@@ -108,6 +110,8 @@ RunOrigin origin_of_teacher(const Tensor& fields) {
   return {.kind = kTeacher, .data_sha256 = data_digest(fields), .data = ends.hex()};
 }
 
+RunOrigin origin_of_posterior(const Tensor& fields) { return {.kind = kPosterior, .data_sha256 = data_digest(fields)}; }
+
 RunOrigin origin_of_student(const Model& teacher, const Tensor& truth) {
   return {.kind = kStudent,
           .data_sha256 = truth.defined() ? data_digest(truth) : "",
@@ -118,8 +122,9 @@ RunOrigin origin_of_reflow(const Model& previous) {
   return {.kind = kReflow, .teacher = weights_digest(*previous.network)};
 }
 
-void check_continued_teacher(const fs::path& out, const Experiment& experiment) {
-  if (RunFolder::exists(out)) check_continuation(out, kTeacher, experiment);
+void check_continued(const fs::path& out, const Experiment& experiment) {
+  const bool posterior = experiment.kind == ModelKind::posterior;
+  if (RunFolder::exists(out)) check_continuation(out, posterior ? kPosterior : kTeacher, experiment);
 }
 
 RunFolder open_run(const fs::path& out, const RunOrigin& origin, const Experiment& experiment, bool resume) {

@@ -19,7 +19,7 @@ struct RunOrigin {
   std::string kind = "", data_sha256 = "", data = "", teacher = "";
   template <class V>
   void fields(V&& f) {
-    f("kind", kind, "teacher, student, or reflow: a round of it");
+    f("kind", kind, "teacher, posterior, student, or reflow: a round of it");
     f("data_sha256", data_sha256,
       "digest of the data it learns from, every value of it; of a student: those of its adversary");
     f("data", data, "of a teacher: the digest up to version 0.2.0, of its first and last sample");
@@ -28,13 +28,14 @@ struct RunOrigin {
 };
 
 RunOrigin origin_of_teacher(const Tensor& fields);
+RunOrigin origin_of_posterior(const Tensor& fields);
 /// `truth`: the true samples of its adversary; undefined: it has none.
 RunOrigin origin_of_student(const Model& teacher, const Tensor& truth);
 RunOrigin origin_of_reflow(const Model& previous);
 
-/// A UsageError where `out` holds the run of something else than a teacher or was begun with other settings; nothing
-/// where it holds none. What can be known before there are data.
-void check_continued_teacher(const std::filesystem::path& out, const Experiment& experiment);
+/// A UsageError where `out` holds the run of something else than a model of this kind or was begun with other settings;
+/// nothing where it holds none. What can be known before there are data.
+void check_continued(const std::filesystem::path& out, const Experiment& experiment);
 
 /// A UsageError names the difference where `out` holds another run, or any run while `resume` is not set.
 RunFolder open_run(const std::filesystem::path& out, const RunOrigin& origin, const Experiment& experiment,

@@ -42,7 +42,7 @@ Fno::Fno(const FnoOptions& options, uint64_t seed) : options_(options) {
   check_options(options_);
   ParameterDraw parameter(*this, seed);
   const auto& o = options_;
-  const int64_t inputs = o.channels + 2 + o.time_features;
+  const int64_t inputs = o.inputs() + 2 + o.time_features;
   lift1_ = parameter("lift1.weight", {o.lifting, inputs}, std::sqrt(1.0 / inputs));
   lift1_bias_ = parameter("lift1.bias", {o.lifting}, 0);
   lift2_ = parameter("lift2.weight", {o.width, o.lifting}, std::sqrt(1.0 / o.lifting));
@@ -61,6 +61,13 @@ Fno::Fno(const FnoOptions& options, uint64_t seed) : options_(options) {
   project2_bias_ = parameter("project2.bias", {o.channels}, 0);
 }
 
+// Networks without conditions are written as they were before there were any.
+json Fno::options_json() const {
+  json out = write_fields(options_);
+  if (options_.conditions == 0) out.erase("conditions");
+  return out;
+}
+
 const Fno::Grid& Fno::grid(const Tensor& x) {
   const int64_t h = x.size(2), w = x.size(3);
   const auto key = fmt::format("{}x{} {} {} {}", h, w, c10::toString(x.scalar_type()), x.device().str(),
@@ -70,26 +77,31 @@ const Fno::Grid& Fno::grid(const Tensor& x) {
   const auto options = x.options().requires_grad(false);
   Grid made{{options_.modes[0], options_.modes[1], h, w, options}, coordinates_of(h, w, options), {}, {}};
   if (options_.spectral == SpectralForm::fused && fused_on_cpu(x)) made.on_cpu.emplace(made.basis);
-  if (options_.spectral == SpectralForm::fused &&
-      fused_on_cuda(x, options_.channels + 2, options_.width, options_.lifting, options_.projection, made.basis.kept2,
-                    precision()))
+  if (options_.spectral == SpectralForm::fused && fused_on_cuda(x,
+                                                                {.inputs = options_.inputs() + 2,
+                                                                 .outputs = options_.channels,
+                                                                 .width = options_.width,
+                                                                 .hidden_in = options_.lifting,
+                                                                 .hidden_out = options_.projection,
+                                                                 .kept2 = made.basis.kept2},
+                                                                precision()))
     made.on_cuda.emplace(made.basis, x.device(), precision());
   return grids_.emplace(key, std::move(made)).first->second;
 }
 
 // Bias of each sample, W_t encoding(t) + b: [B or 1, lifting].
 Tensor Fno::time_bias(const Tensor& t) const {
-  const auto by_time = lift1_.narrow(1, options_.channels + 2, options_.time_features);
+  const auto by_time = lift1_.narrow(1, options_.inputs() + 2, options_.time_features);
   return torch::addmm(lift1_bias_, time_encoding(t, options_.time_features), by_time.t());
 }
 
 Tensor Fno::lift(const Tensor& x, const Tensor& t, const Tensor& coordinates) const {
-  const int64_t batch = x.size(0), channels = options_.channels, points = coordinates.size(1);
-  const auto fields = x.transpose(0, 1).reshape({channels, batch, points});
+  const int64_t batch = x.size(0), inputs = options_.inputs(), points = coordinates.size(1);
+  const auto fields = x.transpose(0, 1).reshape({inputs, batch, points});
   const auto input = torch::cat({fields, coordinates.unsqueeze(1).expand({2, batch, points})}, 0);
-  const auto by_space = lift1_.narrow(1, 0, channels + 2);
+  const auto by_space = lift1_.narrow(1, 0, inputs + 2);
   const auto hidden =
-      by_space.matmul(input.view({channels + 2, -1})).view({-1, batch, points}) + time_bias(t).t().unsqueeze(2);
+      by_space.matmul(input.view({inputs + 2, -1})).view({-1, batch, points}) + time_bias(t).t().unsqueeze(2);
   return torch::addmm(lift2_bias_.unsqueeze(1), lift2_, torch::gelu(hidden).view({options_.lifting, -1}));
 }
 
@@ -101,8 +113,8 @@ Tensor Fno::spectral(const Tensor& x, const LayerWeights& layer, const Grid& gri
 // Activations are [B,C,H,W].
 Tensor Fno::fused_cpu(const Tensor& x, const Tensor& t, const Grid& g) const {
   const int64_t batch = x.size(0), height = x.size(2), width = x.size(3), points = height * width;
-  const auto by_space = lift1_.narrow(1, 0, options_.channels + 2);
-  auto h = pointwise_mlp(x.reshape({batch, options_.channels, points}), g.coordinates,
+  const auto by_space = lift1_.narrow(1, 0, options_.inputs() + 2);
+  auto h = pointwise_mlp(x.reshape({batch, options_.inputs(), points}), g.coordinates,
                          {by_space, time_bias(t), lift2_, lift2_bias_});
   h = h.view({batch, options_.width, height, width});
   for (size_t i = 0; i < layers_.size(); ++i) h = spectral_layer(h, layers_[i], *g.on_cpu, i + 1 < layers_.size());
@@ -112,8 +124,8 @@ Tensor Fno::fused_cpu(const Tensor& x, const Tensor& t, const Grid& g) const {
 }
 
 Tensor Fno::fused_cuda(const Tensor& x, const Tensor& t, const Grid& g) const {
-  const auto by_space = lift1_.narrow(1, 0, options_.channels + 2);
-  const auto by_time = lift1_.narrow(1, options_.channels + 2, options_.time_features);
+  const auto by_space = lift1_.narrow(1, 0, options_.inputs() + 2);
+  const auto by_time = lift1_.narrow(1, options_.inputs() + 2, options_.time_features);
   const bool learning = torch::GradMode::is_enabled() && lift1_.requires_grad();
   const auto bias = learning || t.requires_grad() ? time_bias(t) : time_bias_on_cuda(t, by_time, lift1_bias_);
   const FnoWeights weights{{by_space, bias, lift2_, lift2_bias_},
@@ -138,10 +150,14 @@ Tensor Fno::composed(const Tensor& x, const Tensor& t, const Grid& g) const {
   return h.view({options_.channels, batch, height, width}).transpose(0, 1);
 }
 
+bool Fno::takes_gradient(const Tensor& x) const {
+  return options_.inputs() <= cuda::kMaxOutputs || !x.requires_grad() || !torch::GradMode::is_enabled();
+}
+
 Tensor Fno::forward(const Tensor& x, const Tensor& t) {
-  check_inputs("fno", x, t, options_.channels);
+  check_inputs("fno", x, t, options_.inputs());
   const auto& g = grid(x);
-  if (g.on_cuda) return fused_cuda(x, t, g);
+  if (g.on_cuda && takes_gradient(x)) return fused_cuda(x, t, g);
   return g.on_cpu ? fused_cpu(x, t, g) : composed(x, t, g);
 }
 

@@ -1,9 +1,9 @@
 #pragma once
 // The Fourier neural operator with time encoding.
 //
-//   in      C field channels, 2 coordinate channels ((i+1/2)/H, (j+1/2)/W), 32 features of t: sin and cos of 2000 t
-//           2000^(-i/15), i = 0..15
-//   lift    1x1: C+34 -> lifting -> GELU -> width
+//   in      C field channels, D conditions (given, not returned), 2 coordinate channels ((i+1/2)/H, (j+1/2)/W), 32
+//           features of t: sin and cos of 2000 t 2000^(-i/15), i = 0..15
+//   lift    1x1: C+D+34 -> lifting -> GELU -> width
 //   layers  x <- act(K x + S x + b), K the spectral layer (ops/spectral.h), S a 1x1 map or, in the local FNO (skip =
 //           3), a 3x3 convolution that continues x by zeros; GELU (exact) after all but the last
 //   out     1x1: width -> projection -> GELU -> C
@@ -34,6 +34,7 @@ namespace piddm {
 
 struct FnoOptions {
   int64_t channels = 2;
+  int64_t conditions = 0;
   std::vector<int64_t> modes = {32, 32};
   int64_t width = 64;
   int64_t layers = 4;
@@ -44,9 +45,12 @@ struct FnoOptions {
   SpectralForm spectral = SpectralForm::fused;
   bool recompute = false;
 
+  int64_t inputs() const { return channels + conditions; }
+
   template <class V>
   void fields(V&& f) {
     f("channels", channels, between(1, kMaxChannels), "field channels in and out");
+    f("conditions", conditions, between(0, kMaxChannels), "further channels in, after the fields; not returned");
     f("modes", modes, between(2, kMaxModes), "Fourier modes kept along x and y; 32 means -16..15 and 0..16");
     f("width", width, between(1, kMaxWidth), "hidden channels");
     f("layers", layers, between(1, kMaxLayers), "spectral layers");
@@ -68,12 +72,12 @@ class Fno : public Network {
   Fno(const FnoOptions& options, uint64_t seed);
 
   std::string type() const override { return "fno"; }
-  json options_json() const override { return write_fields(options_); }
+  json options_json() const override;
   bool on_any_grid() const override { return options_.skip == 1; }
   std::vector<int64_t> modes() const override { return options_.modes; }
   int64_t bytes_per_sample(int64_t channels, const GridSize& grid, bool gradient) const override {
-    return layered_bytes({options_.width, options_.layers, options_.lifting + options_.projection}, channels, grid,
-                         gradient);
+    return layered_bytes({options_.width, options_.layers, options_.lifting + options_.projection},
+                         channels + options_.conditions, grid, gradient);
   }
   const FnoOptions& options() const { return options_; }
 
@@ -89,6 +93,9 @@ class Fno : public Network {
   };
 
   const Grid& grid(const Tensor& x);
+
+  /// The CUDA kernels have gradients of few fields only.
+  bool takes_gradient(const Tensor& x) const;
   Tensor time_bias(const Tensor& t) const;
   Tensor lift(const Tensor& x, const Tensor& t, const Tensor& coordinates) const;
   Tensor spectral(const Tensor& x, const LayerWeights& layer, const Grid& grid) const;

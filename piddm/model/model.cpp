@@ -32,7 +32,8 @@ json config_of(const Model& model) {
                  {"process", model.process->name()},
                  {"network", {{"type", model.network->type()}, {"options", model.network->options_json()}}},
                  {"normalizer", model.normalizer.to_json()}};
-  if (model.kind == ModelKind::student) config["heads"] = write_fields(model.heads);
+  if (model.kind != ModelKind::teacher) config["heads"] = write_fields(model.heads);
+  if (model.kind == ModelKind::posterior) config["draw"] = write_fields(model.draw);
   if (model.latent_grid) config["latent_grid"] = model.latent_grid->to_json();
   config["training"] = write_fields(model.training);
   config["provenance"] = model.provenance;
@@ -78,7 +79,8 @@ Model from_config(const json& config) {
                      model.pde->num_channels());
   model.network =
       make_network(config.at("network").at("type").get<std::string>(), config.at("network").at("options"), 0);
-  if (model.kind == ModelKind::student) read_fields(config.at("heads"), model.heads, "heads");
+  if (model.kind != ModelKind::teacher) read_fields(config.at("heads"), model.heads, "heads");
+  if (model.kind == ModelKind::posterior) read_fields(config.at("draw"), model.draw, "draw");
   model.latent_grid = latent_grid_of(config);
   model.provenance = config.value("provenance", json::object());
   require<DataError>(model.provenance.is_object(), "provenance: expected a table");

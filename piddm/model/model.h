@@ -56,8 +56,24 @@ struct HeadOptions {
   }
 };
 
-enum class ModelKind { teacher, student };
-inline std::vector<std::string> enum_names(ModelKind) { return {"teacher", "student"}; }
+/// The noise that tells the draws of a posterior apart (posterior/noise.h).
+struct DrawOptions {
+  int64_t smooth = 4;
+  int64_t modes = 16;
+  int64_t white = 0;
+
+  template <class V>
+  void fields(V&& f) {
+    f("smooth", smooth, between(0, 64), "channels of smooth noise");
+    f("modes", modes, between(1, 1024), "cosine modes of it along each axis");
+    f("white", white, between(0, 64), "channels of white noise");
+  }
+  int64_t channels() const { return smooth + white; }
+};
+
+/// posterior: the amortised student d(e, y), which answers observations y (posterior/posterior_student.h).
+enum class ModelKind { teacher, student, posterior };
+inline std::vector<std::string> enum_names(ModelKind) { return {"teacher", "student", "posterior"}; }
 
 /// What methods and tables ask about how a model was trained.
 struct Training {
@@ -81,7 +97,8 @@ struct Model {
   ProcessPtr process;
   Normalizer normalizer;
   NetworkPtr network;
-  HeadOptions heads;  ///< students only
+  HeadOptions heads;  ///< of students and posteriors
+  DrawOptions draw;   ///< of posteriors
   /// Students on another grid than their own (grid_transfer.h): the own one.
   std::optional<GridSize> latent_grid;
   Training training;

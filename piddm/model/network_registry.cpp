@@ -49,7 +49,7 @@ const NetworkRegistry& network_registry() {
   return registry;
 }
 
-NetworkPtr network_from(const json& table, int64_t channels, uint64_t seed) {
+NetworkPtr network_from(const json& table, int64_t channels, uint64_t seed, int64_t conditions) {
   require<UsageError>(table.is_object(), "model: expected a table such as {{type = \"fno\"}}, got {}", table.dump());
   json options = table;
   std::string type = "fno";
@@ -62,6 +62,11 @@ NetworkPtr network_from(const json& table, int64_t channels, uint64_t seed) {
     detail::read_value(*given, unused, "model.channels");
   }
   options["channels"] = channels;
+  require<UsageError>(conditions == 0 || type == "fno", "model.type: '{}' takes no observations; choose fno", type);
+  if (conditions > 0)
+    options["conditions"] = conditions;
+  else
+    options.erase("conditions");
   return make_network(type, options, seed);
 }
 

@@ -1,96 +1,49 @@
 #include "piddm/model/student.h"
 
-#include <cmath>
+#include <algorithm>
 
 #include "piddm/model/grid_transfer.h"
-#include "piddm/numerics/fast_poisson.h"
-#include "piddm/numerics/sine_transform.h"
 
 namespace piddm {
 
 namespace {
 
-// (1 + lambda/lambda_c)^-1 over the sine modes with these eigenvalues.
-Tensor smoothing_filter(const Tensor& lambda, double cut_off_mode) {
-  const double lambda_c = std::pow(M_PI * cut_off_mode, 2);
-  return 1 / (1 + lambda / lambda_c);
+std::unique_ptr<SpectralBasis> basis_of(const Model& model, const HeadOptions& heads) {
+  require<UsageError>(heads.band_modes == 0 || heads.band_limited, "heads.band_modes: needs heads.band_limited");
+  if (!heads.band_limited) return nullptr;
+  auto modes = model.network->modes();
+  require<UsageError>(!modes.empty(), "heads.band_limited: a network of type '{}' has no Fourier modes",
+                      model.network->type());
+  if (heads.band_modes > 0)
+    for (auto& m : modes) m = std::min(m, heads.band_modes);
+  const auto options = model.network->parameters().front().options().requires_grad(false);
+  return std::make_unique<SpectralBasis>(modes[0], modes[1], model.pde->grid().height(), model.pde->grid().width(),
+                                         options);
 }
 
 }  // namespace
 
 Student::Student(const Model& model, const HeadOptions& heads)
-    : network_(model.network), process_(model.process), normalizer_(model.normalizer), pde_(model.pde), heads_(heads) {
-  check_bounds(heads_, "heads");
-  const auto options = network_->parameters().front().options().requires_grad(false);
-  const int64_t h = model.pde->grid().height(), w = model.pde->grid().width();
-  if (heads_.band_limited) {
-    auto modes = network_->modes();
-    require<UsageError>(!modes.empty(), "heads.band_limited: a network of type '{}' has no Fourier modes",
-                        network_->type());
-    if (heads_.band_modes > 0)
-      for (auto& m : modes) m = std::min(m, heads_.band_modes);
-    basis_ = std::make_unique<SpectralBasis>(modes[0], modes[1], h, w, options);
-  }
-  require<UsageError>(heads_.band_modes == 0 || heads_.band_limited, "heads.band_modes: needs heads.band_limited");
-  require<UsageError>(!heads_.sharp || heads_.bounded, "heads.sharp: needs heads.bounded");
-  require<UsageError>(heads_.corrector == 0 || pde_->has_corrector(),
-                      "heads.corrector: {} has no solver fast enough to correct with", pde_->name());
-  if (heads_.smooth) {
-    const auto filter = [&](const GridSize& points, Walls walls) {
-      return smoothing_filter(laplace_eigenvalues(points, walls), heads_.smooth_modes).to(options);
-    };
-    filter_ = filter({h, w}, Walls::between_points);
-    node_filter_ = filter({h - 2, w - 2}, Walls::on_points);
-  }
-}
-
-Tensor Student::smooth(const Tensor& u, ZeroOn zero_on) const {
-  if (zero_on == ZeroOn::wall) return inverse_sine_transform(sine_transform(u) * filter_);
-  const auto inner = u.narrow(-2, 1, u.size(-2) - 2).narrow(-1, 1, u.size(-1) - 2);
-  return torch::constant_pad_nd(node_sine_transform(node_sine_transform(inner) * node_filter_), {1, 1, 1, 1});
-}
-
-Tensor Student::shaped(const Tensor& field, const Channel& channel) const {
-  if (heads_.smooth && channel.zero_on != ZeroOn::nothing) return smooth(field, channel.zero_on);
-  if (heads_.constant && channel.scalar) return field.mean({1, 2}, true).expand_as(field);
-  if (!heads_.bounded || !channel.two_valued) return field;
-  const auto [low, high] = *channel.two_valued;
-  const double mid = (low + high) / 2, half = (high - low) / 2;
-  const auto soft = mid + half * torch::tanh((field - mid) * (heads_.bounded_gain / half));
-  if (!heads_.sharp) return soft;
-  const auto cut = torch::where(field >= mid, torch::full_like(field, high), torch::full_like(field, low));
-  return cut + (soft - soft.detach());
-}
-
-Tensor Student::corrected(const Tensor& x) const {
-  if (!frozen_) return pde_->correct(x, heads_.corrector);
-  const auto a = pde_->coefficients(x);
-  const auto u = pde_->solution(pde_->correct(torch::cat({pde_->solution(x), a.detach()}, 1), heads_.corrector));
-  return torch::cat({u, a}, 1);
-}
+    : network_(model.network),
+      process_(model.process),
+      grid_(model.pde->grid()),
+      evaluations_(heads.evaluations),
+      basis_(basis_of(model, heads)),
+      heads_(model, heads) {}
 
 // t_i = 1 - i (1 - t_end)/N
-Tensor Student::estimate(const Tensor& latent) const {
-  const double dt = (1 - process_->t_end()) / static_cast<double>(heads_.evaluations);
-  auto x = latent;
+Tensor Student::estimate(const Tensor& e) const {
+  const auto on_own_grid = resample(e, grid_);
+  auto x = basis_ ? band_limit(on_own_grid, *basis_) : on_own_grid;
+  const double dt = (1 - process_->t_end()) / static_cast<double>(evaluations_);
   for (int64_t i = 0;; ++i) {
-    const auto t = torch::full({1}, 1 - static_cast<double>(i) * dt, latent.options().requires_grad(false));
+    const auto t = torch::full({1}, 1 - static_cast<double>(i) * dt, x.options().requires_grad(false));
     const auto v = (*network_)(x, t);
-    if (i + 1 == heads_.evaluations) return process_->clean(x, v, t);
+    if (i + 1 == evaluations_) return process_->clean(x, v, t);
     x = x - dt * v;
   }
 }
 
-Tensor Student::operator()(const Tensor& e) const {
-  const auto on_own_grid = resample(e, pde_->grid());
-  const auto z = estimate(heads_.band_limited ? band_limit(on_own_grid, *basis_) : on_own_grid);
-  const bool raw = !heads_.smooth && !heads_.bounded && !heads_.constant && !heads_.constrained;
-  if (raw && heads_.corrector == 0) return z;
-  auto fields = normalizer_.to_physical(z).unbind(1);
-  for (size_t c = 0; c < fields.size(); ++c) fields[c] = shaped(fields[c], pde_->channels()[c]);
-  auto x = torch::stack(fields, 1);
-  if (heads_.corrector > 0) x = corrected(x);
-  return normalizer_.to_network(heads_.constrained ? pde_->constrain(x) : x);
-}
+Tensor Student::operator()(const Tensor& e) const { return heads_(estimate(e)); }
 
 }  // namespace piddm

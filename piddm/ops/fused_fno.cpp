@@ -78,14 +78,13 @@ struct FnoFunction : torch::autograd::Function<FnoFunction> {
 
 }  // namespace
 
-bool fused_on_cuda(const Tensor& x, int64_t inputs, int64_t width, int64_t hidden_in, int64_t hidden_out, int64_t kept2,
-                   Precision precision) {
+bool fused_on_cuda(const Tensor& x, const FusedSizes& s, Precision precision) {
   if constexpr (cuda::kBuilt) {
-    return x.is_cuda() && x.scalar_type() == torch::kFloat32 && width % 8 == 0 && width <= cuda::kMaxChannels &&
-           hidden_in % 16 == 0 && hidden_out % 16 == 0 && inputs <= cuda::kMaxInputs &&
-           x.size(1) <= cuda::kMaxOutputs &&
-           cuda::row_fits(precision, as_int(x.size(3)), as_int(width), as_int(kept2)) &&
-           cuda::hidden_fits(precision, as_int(std::max(hidden_in, hidden_out)), as_int(width));
+    return x.is_cuda() && x.scalar_type() == torch::kFloat32 && s.width % 8 == 0 && s.width <= cuda::kMaxChannels &&
+           s.hidden_in % 16 == 0 && s.hidden_out % 16 == 0 && s.inputs <= cuda::kMaxInputs &&
+           s.outputs <= cuda::kMaxOutputs &&
+           cuda::row_fits(precision, as_int(x.size(3)), as_int(s.width), as_int(s.kept2)) &&
+           cuda::hidden_fits(precision, as_int(std::max(s.hidden_in, s.hidden_out)), as_int(s.width));
   }
   return false;
 }

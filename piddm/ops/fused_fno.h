@@ -24,11 +24,15 @@ struct FnoWeights {
   MlpWeights project;  ///< bias1 [1, J]
 };
 
-/// Whether the operator can take a network of these sizes on this grid: a CUDA tensor, width a multiple of 8 up to 128,
-/// hidden layers multiples of 16, at most 16 input channels (coordinates included) and 8 outputs, and rows and hidden
-/// layers that fit into the GPU's shared memory.
-bool fused_on_cuda(const Tensor& x, int64_t inputs, int64_t width, int64_t hidden_in, int64_t hidden_out, int64_t kept2,
-                   Precision precision);
+struct FusedSizes {
+  int64_t inputs, outputs;  ///< channels; those of the input with the coordinates
+  int64_t width, hidden_in, hidden_out, kept2;
+};
+
+/// Whether the operator can take a network of these sizes on the grid of x: a CUDA tensor, width a multiple of 8 up to
+/// 128, hidden layers multiples of 16, at most 16 inputs and 8 outputs, and rows and hidden layers that fit into the
+/// GPU's shared memory. A gradient of x is computed for at most 8 channels of x.
+bool fused_on_cuda(const Tensor& x, const FusedSizes& sizes, Precision precision);
 
 /// bias + weight encoding(t), [T,J], for weight [J,features] (a view of the first layer's columns), bias [J], t [T] on
 /// a GPU; no gradients.

@@ -29,13 +29,14 @@ Experiment without_pidm(Experiment experiment) {
 /// What its teacher depends on: the rest of the experiment is not its business and must not get into its provenance.
 Experiment teacher_part(Experiment experiment) {
   experiment.distill = {};
+  experiment.posterior = {};
   experiment.solve = {};
   return experiment;
 }
 
 json teacher_settings(const Experiment& experiment) {
   json settings = write_fields(experiment);
-  for (const char* later : {"distill", "solve", "data"}) settings.erase(later);
+  for (const char* later : {"kind", "posterior", "distill", "solve", "data"}) settings.erase(later);
   return settings;
 }
 

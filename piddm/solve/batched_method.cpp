@@ -10,6 +10,8 @@ namespace {
 
 void require_kind(const Model& model, ModelKind kind, const std::string& method) {
   if (model.kind == kind) return;
+  require<UsageError>(model.kind != ModelKind::posterior,
+                      "[{}] this model is a posterior, which answers by itself; name no method", method);
   if (kind == ModelKind::teacher)
     throw UsageError("[{}] this model is a student; take its teacher, or name no method", method);
   throw UsageError("[{}] this model is a teacher; distil it first, or name no method", method);

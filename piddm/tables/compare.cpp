@@ -1,5 +1,7 @@
 #include "piddm/tables/compare.h"
 
+#include <algorithm>
+
 #include "piddm/core/config.h"
 #include "piddm/core/device.h"
 #include "piddm/core/stopwatch.h"
@@ -23,6 +25,17 @@ Experiment experiment_of(const Model& model) {
   auto experiment = parse_experiment(model.provenance.value("experiment", json::object()), FormerKeys::accept);
   experiment.pde = model.pde->options();
   return experiment;
+}
+
+/// What there are roles for: compare takes no posterior.
+std::vector<std::string> methods_of(const CompareOptions& o) {
+  auto out = o.methods.empty() ? method_names() : o.methods;
+  const auto excluded = [](const std::string& name) { return method_card(name).needs == ModelKind::posterior; };
+  if (o.methods.empty()) std::erase_if(out, excluded);
+  const auto named = std::find_if(out.begin(), out.end(), excluded);
+  require<UsageError>(named == out.end(), "compare: takes no posterior, so not {}; see `piddm evaluate --ensemble`",
+                      named == out.end() ? "" : *named);
+  return out;
 }
 
 ModelRole role_of(const std::string& method, ModelRole any) {
@@ -58,7 +71,7 @@ std::vector<Entry> entries_of(const std::map<ModelRole, Experiment>& experiments
   const auto any = experiments.begin();
   std::vector<Entry> out;
   for (const auto& name : o.tasks)
-    for (const auto& method : o.methods.empty() ? method_names() : o.methods) {
+    for (const auto& method : methods_of(o)) {
       const auto task = parse_task(name);
       const auto role = role_of(method, any->first);
       const auto found = experiments.find(role);

@@ -79,7 +79,7 @@ FormResult run_form(FnoOptions options, SpectralForm form, torch::ScalarType dty
   Fno network(options, 4);
   network.to(dtype);
   torch::manual_seed(5);
-  const auto x = torch::randn({3, 2, height, width}).to(dtype).requires_grad_();
+  const auto x = torch::randn({3, options.inputs(), height, width}).to(dtype).requires_grad_();
   const auto t = torch::tensor({0.125, 0.5, 1.0}, dtype);  // exact in both precisions
   const auto y = network(x, t);
   y.square().mean().backward();
@@ -111,6 +111,53 @@ void expect_forms_agree(int64_t skip, const std::vector<std::pair<int64_t, int64
 TEST(FnoForms, AgreeWithDoubleInOutputsAndAllGradients) { expect_forms_agree(1, {{32, 32}, {17, 23}, {8, 9}}); }
 
 TEST(FnoForms, AgreeWithConvolutionsBesideTheModes) { expect_forms_agree(3, {{32, 32}, {48, 96}, {17, 23}}); }
+
+TEST(FnoConditions, AgreeInEveryFormWithOneAndWithNineTaps) {
+  FnoOptions options;
+  options.modes = {8, 6};
+  options.width = 8;
+  options.layers = 2;
+  options.lifting = options.projection = 24;
+  options.conditions = 10;
+  for (const int64_t skip : {1, 3}) {
+    options.skip = skip;
+    const auto exact = run_form(options, SpectralForm::gemm, torch::kFloat64, 17, 20);
+    EXPECT_EQ(exact.y.size(1), options.channels);
+    for (const auto form : {SpectralForm::fused, SpectralForm::gemm, SpectralForm::fft}) {
+      const auto result = run_form(options, form, torch::kFloat32, 17, 20);
+      EXPECT_LT(relative_error(result.y, exact.y), 3e-6) << skip;
+      EXPECT_LT(relative_error(result.x_grad, exact.x_grad), 5e-6) << skip;
+      for (size_t i = 0; i < exact.gradients.size(); ++i)
+        EXPECT_LT(relative_error(result.gradients[i], exact.gradients[i]), 1e-5) << skip << " parameter " << i;
+    }
+  }
+}
+
+TEST(FnoConditions, WithoutWeightTheyChangeNothing) {
+  auto options = golden_options();
+  Fno plain(options, 3);
+  options.conditions = 3;
+  Fno conditional(options, 3);
+  const torch::NoGradGuard no_grad;
+  auto weights = weights_of(plain);
+  const auto lift = weights.at("lift1_weight");
+  weights["lift1_weight"] =
+      torch::cat({lift.narrow(1, 0, 2), torch::zeros({lift.size(0), 3}), lift.narrow(1, 2, lift.size(1) - 2)}, 1);
+  load_weights(conditional, weights, "plain");
+  const auto x = torch::randn({2, 2, 9, 11}), t = torch::ones({1});
+  const auto y = conditional(torch::cat({x, torch::randn({2, 3, 9, 11})}, 1), t);
+  EXPECT_LT(relative_error(y, plain(x, t)), 1e-6);
+  EXPECT_THROW(conditional(x, t), DataError);
+}
+
+TEST(FnoConditions, AreWrittenOnlyWhereThereAreSome) {
+  auto options = golden_options();
+  EXPECT_FALSE(Fno(options, 3).options_json().contains("conditions"));
+  options.conditions = 3;
+  EXPECT_EQ(Fno(options, 3).options_json().at("conditions"), 3);
+  const auto again = make_network("fno", Fno(options, 3).options_json(), 3);
+  EXPECT_EQ(again->options_json(), Fno(options, 3).options_json());
+}
 
 TEST(LocalFno, OneTapInTheMiddleIsThePointwiseMap) {
   FnoOptions options = golden_options();

@@ -222,6 +222,20 @@ TEST_F(StudentTest, CorrectorSolvesForTheStudentsOwnCoefficient) {
   EXPECT_LT(relative_error(physical(correcting(45, all_heads()), e), model.pde->decode(raw).x), 1e-10);
 }
 
+TEST_F(StudentTest, ASoftSampleIsFinishedByTheCutAndTheCorrector) {
+  auto h = correcting(4, all_heads());
+  h.sharp = true;
+  const torch::NoGradGuard no_grad;
+  const Student student(model, h);
+  const auto soft = student.soft(e);
+  EXPECT_TRUE(soft.equal(Student(model, all_heads())(e)));
+  EXPECT_LT(relative_error(student.finished(soft), student(e)), kRounding);
+  const auto x = model.normalizer.to_physical(student(e));
+  EXPECT_TRUE(((x.select(1, 1) - 3).abs() < 1e-9).logical_or((x.select(1, 1) - 12).abs() < 1e-9).all().item<bool>());
+  EXPECT_GT(relative_error(x.select(1, 0), model.normalizer.to_physical(soft).select(1, 0)), 1e-3);
+  EXPECT_TRUE(Student(model, all_heads()).finished(soft).equal(soft));
+}
+
 TEST_F(StudentTest, CorrectorGoesBeforeTheConstraint) {
   auto h = correcting(3, all_heads());
   h.constrained = true;

@@ -1,5 +1,6 @@
 #include "piddm/solve/methods/registry.h"
 
+#include "piddm/solve/methods/amortised.h"
 #include "piddm/solve/methods/classical.h"
 #include "piddm/solve/methods/cocogen.h"
 #include "piddm/solve/methods/dflow.h"
@@ -140,12 +141,15 @@ MethodCard card(const std::string& name, std::optional<ModelKind> needs, const s
 }  // namespace
 
 const std::vector<MethodCard>& method_cards() {
-  constexpr auto kTeacher = ModelKind::teacher, kStudent = ModelKind::student;
+  constexpr auto kTeacher = ModelKind::teacher, kStudent = ModelKind::student, kPosterior = ModelKind::posterior;
   static const std::vector<MethodCard> cards = {
       card<TeacherMethod, TeacherOptions>("teacher", kTeacher,
                                           "the diffusion model itself; tasks by posterior sampling (DPS)"),
       card<PiddmMethod, PiddmOptions>(
           "piddm", kStudent, "the one-step student: one evaluation, latent refinement, latent optimisation for tasks"),
+      card<AmortisedMethod, AmortisedOptions>(
+          "amortised", kPosterior,
+          "a posterior in one evaluation: a draw given any observation, or the mean of several"),
       card<EciMethod, EciOptions>("eci", kTeacher, "hard constraints imposed on the clean estimate at each step"),
       card<DiffusionPdeMethod, DiffusionPdeOptions>(
           "diffusionpde", kTeacher, "each step guided by the residual and misfit of the clean estimate"),
