@@ -98,10 +98,10 @@ Loss StudentObjective::assemble(const std::string& name, const Tensor& match, co
 }
 
 Loss StudentObjective::with_physics(const std::string& name, const Tensor& match, const Tensor& soft, int64_t step) {
-  const auto x = student_.finished(soft);
   const bool opposed = adversary_ && adversary_->active(step);
+  const auto x = opposed ? student_.finished(soft) : Tensor();
   const auto verdict = opposed ? adversary_->verdict(x) : Tensor();
-  auto loss = assemble(name, opposed ? match + verdict : match, x, ramp(step));
+  auto loss = assemble(name, opposed ? match + verdict : match, soft, ramp(step));
   residual_ = loss.terms[1].second;
   if (!opposed) return loss;
   loss.terms[0].second = match.detach();
@@ -116,7 +116,7 @@ std::optional<double> StudentObjective::judge(PairPool& pool) {
   const torch::NoGradGuard no_grad;
   const auto& held_out = pool.held_out();
   const auto x = student_.soft(held_out.latents);
-  const auto loss = assemble("sample", distance(x, held_out.targets), student_.finished(x), 1);
+  const auto loss = assemble("sample", distance(x, held_out.targets), x, 1);
   return (options_.stop_on == StopOn::total ? loss.total : loss.terms[0].second).item<double>();
 }
 

@@ -1,6 +1,7 @@
 #pragma once
-// What all distillations share: the distance of a student's samples to given ones, while they are soft (model/heads.h),
-// and the physics of the final samples.
+// What all distillations share: the distance of a student's samples to given ones, and their physics. Where the student
+// has a sharp head or a corrector both see the sample before these (the soft sample of model/heads.h): a cut has no
+// slope, and what a solver corrects is no longer learned. An adversary sees the final sample.
 //
 //   L = match + lambda ||R(d(e))||^2 + boundary ||B(d(e))||^2 + error ||E(d(e))||^2     means over entries
 //
@@ -122,8 +123,8 @@ class StudentObjective : public Objective {
   /// Mean over entries, a scalar.
   Tensor distance(const Tensor& x, const Tensor& x0) const;
 
-  /// `match`, recorded as `name`, and physics and verdict of the final samples that become of `soft` ones (network
-  /// units), with the weights of step `step`.
+  /// `match`, recorded as `name`, the physics of the soft samples (network units) and the verdict on the final ones that
+  /// become of them, with the weights of step `step`.
   Loss with_physics(const std::string& name, const Tensor& match, const Tensor& soft, int64_t step);
 
   /// Whether with_physics() does the same operations in this step and all after it: the physics has its full weight,

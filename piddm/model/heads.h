@@ -9,8 +9,7 @@
 //   a  = the nearer of its two values, gradient 1         (sharp) straight-through, Bengio et al. 2013
 //   u  = k iterations of A(a) u = f from u                (corrector) conjugate gradients, the PDE's fast solver inside
 //
-// In training the sample is compared with its target while it is soft: a cut has no slope. Physics and an adversary see
-// the final one.
+// Training compares the soft sample with its target and with the equation, an adversary judges the final one.
 //
 // Input and output in network units, [B,C,H,W]; differentiable.
 
