@@ -27,14 +27,17 @@ Tensor truth_of(const CalibrateArguments& o, const Pde& pde) {
 }
 
 json to_json(const ChannelCalibration& c) {
-  json out = {{"error_of", c.cells ? "cells" : "field"}, {"one", c.one}, {"mean", c.mean}};
-  if (c.asked)
-    out.update({{"crps", c.crps}, {"coverage", c.coverage}, {"nominal", c.nominal}, {"spread_skill", c.spread_skill}});
+  json out = {{"error_of", c.cells ? "cells" : "field"}, {"error_of_one", c.one}, {"error_of_mean", c.mean}};
+  if (!c.asked) return out;
+  out.push_back({"fair_crps", c.crps});
+  out.push_back({"covered", c.coverage});
+  out.push_back({"covered_nominal", c.nominal});
+  out.push_back({"spread_over_skill", c.spread_skill});
   return out;
 }
 
 std::string text_of(const Calibration& result) {
-  Table table({"channel", "error", "one draw", "mean", "crps", "coverage", "nominal", "spread/skill"});
+  Table table({"channel", "error", "one draw", "mean", "fair CRPS", "covered", "nominal", "spread/skill"});
   for (const auto& c : result.channels) {
     std::vector<std::string> cells = {c.channel, c.cells ? "wrong cells" : "relative L2", format_number(c.one),
                                       format_number(c.mean)};
@@ -56,15 +59,9 @@ void run_calibrate(const Context& context, CalibrateArguments o) {
   const auto truth = truth_of(o, *model.pde);
   const auto method = make_method(name, o.work.task, model, options);
   const auto result = calibrate(*method, model, truth, o.work);
-  json report = {{"task", o.task},
-                 {"points", o.work.reveal.points},
-                 {"noise", o.work.noise},
-                 {"method", name},
-                 {"cases", truth.size(0)},
-                 {"members", o.work.members},
-                 {"seed", context.seed},
-                 {"nfe", result.nfe},
-                 {"seconds_per_draw", result.seconds}};
+  json report = {{"task", o.task},       {"points", o.work.reveal.points}, {"noise", o.work.noise},
+                 {"method", name},       {"cases", truth.size(0)},         {"members", o.work.members},
+                 {"seed", context.seed}, {"evaluations", result.nfe},      {"seconds_per_draw", result.seconds}};
   for (const auto& channel : result.channels) report["channels"][channel.channel] = to_json(channel);
   context.print(report, text_of(result));
 }

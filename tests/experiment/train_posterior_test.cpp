@@ -97,54 +97,5 @@ TEST(TrainPosterior, RefusesOptionsThatDoNotGoTogetherBeforeThereIsARun) {
   EXPECT_FALSE(std::filesystem::exists(folder / "run"));
 }
 
-/// Poisson on 16x16 from 20 exact values of u.
-Experiment poisson_experiment() {
-  return parse_experiment(parse_toml(R"(
-kind = "posterior"
-pde = { name = "poisson", grid = 16 }
-data = { n = 256 }
-model = { type = "fno", width = 16, modes = [8, 8], layers = 3, lifting = 32, projection = 32, time_features = 4, skip = 3 }
-[posterior]
-fresh = true
-heads = { constrained = true }
-observe = { forward = 0, reconstruct = 0, nothing = 0, whole = 0, trace = 0, fewest = 20, most = 20, exact = 1 }
-[train]
-steps = 400
-batch = 16
-adam = { lr = 8e-3, ema = 0.98 }
-)",
-                                     "poisson"));
-}
-
-// Exact values of 20 points of u settle the broad shape of u and little of a. What is reached in seconds: the mean's
-// error exceeds that of the exact posterior mean by the share below, and the spread is as large as the error.
-TEST(TrainPosterior, FindsMeanAndSpreadOfTheExactGaussianPosterior) {
-  constexpr int64_t kCases = 32, kDraws = 32;
-  const TempDir folder;
-  const auto experiment = poisson_experiment();
-  const auto model = trained(experiment, folder / "run");
-  const auto truth = model.pde->sample(0, kHeldOutFirst, kCases);
-  const auto observation = observe(Task::inverse, truth, *model.pde, 3, {.points = 20});
-  const auto z = [&](const Tensor& x) { return model.normalizer.to_network(x.to(torch::kFloat64)); };
-  const auto answer = [&](const std::string& method, const json& options, uint64_t seed) {
-    return z(make_method(method, Task::inverse, model, options)->solve(observation, seed).x);
-  };
-  const auto exact = answer("classical", {{"estimate", "mean"}}, 0);
-  std::vector<Tensor> draws, exact_draws;
-  for (int64_t k = 0; k < kDraws; ++k) {
-    draws.push_back(answer("amortised", json::object(), static_cast<uint64_t>(k)));
-    exact_draws.push_back(answer("classical", {{"estimate", "draw"}}, static_cast<uint64_t>(k)));
-  }
-  const auto members = torch::stack(draws), exact_members = torch::stack(exact_draws);
-  const auto mean_square = [](const Tensor& x) { return x.square().mean({0, 2, 3}); };
-  const auto error = mean_square(members.mean(0) - z(truth)), least = mean_square(exact - z(truth));
-  const auto spread = members.var(0, true).mean({0, 2, 3}), exact_spread = exact_members.var(0, true).mean({0, 2, 3});
-  for (int64_t c = 0; c < 2; ++c) {
-    const auto at = [&](const Tensor& x) { return x[c].item<double>(); };
-    std::cout << c << " error " << at(error) << " least " << at(least) << " spread " << at(spread) << " exact "
-              << at(exact_spread) << "\n";
-  }
-}
-
 }  // namespace
 }  // namespace piddm
