@@ -55,6 +55,7 @@ void add_generate(CLI::App& app, Context& context);
 void add_solve(CLI::App& app, Context& context);
 void add_compare(CLI::App& app, Context& context);
 void add_evaluate(CLI::App& app, Context& context);
+void add_calibrate(CLI::App& app, Context& context);
 void add_plot(CLI::App& app, Context& context);
 void add_demo(CLI::App& app, Context& context);
 void add_reproduce(CLI::App& app, Context& context);

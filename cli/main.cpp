@@ -199,7 +199,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer(kFooter);
   for (const auto add : {add_demo, add_doctor, add_list, add_data, add_train, add_distill, add_generate, add_solve,
-                         add_tune, add_compare, add_evaluate, add_plot, add_reproduce, add_bench})
+                         add_tune, add_compare, add_evaluate, add_calibrate, add_plot, add_reproduce, add_bench})
     add(app, context);
   try {
     app.parse(argc, argv);

@@ -19,8 +19,8 @@ Tensor interpolation(int64_t from, int64_t to) {
 
 void check_transfer(const Model& model, const GridSize& own, const GridSize& grid) {
   require<UsageError>(model.kind != ModelKind::posterior,
-                      "grid {}: single values are no function that could be carried to another grid; a posterior answers "
-                      "on its own, {}",
+                      "grid {}: single values are no function that could be carried to another grid; a posterior "
+                      "answers on its own, {}",
                       grid.text(), own.text());
   require<UsageError>(model.kind == ModelKind::student,
                       "grid {}: only a student runs on another grid; this teacher belongs to {}", grid.text(),

@@ -21,9 +21,9 @@ namespace piddm {
 Tensor resample(const Tensor& x, const GridSize& grid);
 
 /// The same student (weights shared) on another grid of the same PDE; its latents() stay on the grid it was trained on,
-/// so that a seed gives the same samples on every grid. A UsageError for teachers and posteriors, networks bound to their grid (unet,
-/// autoencoder, mlp), a grid that does not hold the modes of the network, and modes that the grid of training did not
-/// hold, which have never been trained.
+/// so that a seed gives the same samples on every grid. A UsageError for teachers, posteriors, networks bound to their
+/// grid (unet, autoencoder, mlp), a grid that does not hold the modes of the network, and modes that the grid of
+/// training did not hold, which have never been trained.
 Model on_grid(const Model& model, const GridSize& grid);
 
 }  // namespace piddm

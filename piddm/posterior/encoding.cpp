@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "piddm/numerics/nearest_point.h"
+#include "piddm/posterior/nearest_point.h"
 
 namespace piddm {
 

@@ -13,8 +13,8 @@
 //   v of the nearest footprint
 //   1/(1 + sigma^2) l/(l + d) of the nearest footprint, d its distance, l = 1/20 of the longer side
 //
-// Where nothing is known of a channel: zeros. A point is a footprint of one entry; a linear functional of the field (the
-// average over some cells or along a line) is one of several entries with its value at each.
+// Where nothing is known of a channel: zeros. A point is a footprint of one entry; a linear functional of the field
+// (the average over some cells or along a line) is one of several entries with its value at each.
 
 #include "piddm/solve/task/target.h"
 

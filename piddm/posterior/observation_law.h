@@ -11,7 +11,7 @@
 //            or the outer ring is known too, half of these times without the points
 //   scalars  in forward known; else with probability 1/4
 //   noise    none with probability `exact`; else one sigma for all values of fields of a case, log-uniform from
-//            `low_noise` to `high_noise` standard deviations of the channel. Initial and boundary conditions and scalars
+//            `low_noise` to `high_noise` standard deviations of the channel. What conditions give away and scalars
 //            stay exact
 //
 // A sample's observation is a function of (seed, its number); made by tensor operations on the device of the samples.

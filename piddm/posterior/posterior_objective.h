@@ -5,8 +5,8 @@
 //
 // For each sample of the batch a fresh random observation (observation_law.h) and M draws x^m of the student given it,
 // in which exact values are replaced: the physics is that of the final draws. w_c has mean 1 over the channels. lambda
-// and boundary rise over the first `physics_ramp` steps; with freeze_coefficients they move u only. R, B and their units
-// as in distill/student_objective.h.
+// and boundary rise over the first `physics_ramp` steps; with freeze_coefficients they move u only. R, B and their
+// units as in distill/student_objective.h.
 //
 // The minimiser of the first term is the posterior of every entry; the second ties the entries of a draw together.
 

@@ -4,9 +4,9 @@
 //   z = heads(network(e; images of y))      e smooth noise (noise.h), images (encoding.h), heads (model/heads.h)
 //   x = y in place of the exact values, else z
 //
-// The network is an FNO whose input is noise and images, one after the other; as many of its channels as the PDE has are
-// its own, the rest are conditions. It is trained by posterior_objective.h. On a GPU the fused kernels take 14 images and
-// noise channels in all: two fields and 4 channels of noise are 12; three fields and 2 are 14.
+// The network is an FNO whose input is noise and images, one after the other; as many of its channels as the PDE has
+// are its own, the rest are conditions. It is trained by posterior_objective.h. On a GPU the fused kernels take 14
+// images and noise channels in all: two fields and 4 channels of noise are 12; three fields and 2 are 14.
 
 #include "piddm/model/heads.h"
 #include "piddm/posterior/encoding.h"

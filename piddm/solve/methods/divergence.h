@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "piddm/solve/methods/best.h"
+#include "piddm/solve/best.h"
 
 namespace piddm {
 

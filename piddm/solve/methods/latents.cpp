@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "piddm/core/interrupt.h"
-#include "piddm/solve/methods/best.h"
+#include "piddm/solve/best.h"
 
 namespace piddm {
 

@@ -1,4 +1,4 @@
-#include "piddm/solve/methods/best.h"
+#include "piddm/solve/best.h"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "piddm/numerics/nearest_point.h"
+#include "piddm/posterior/nearest_point.h"
 
 #include <algorithm>
 #include <cmath>
