@@ -29,6 +29,8 @@ enum class Stream : uint32_t {
   tasks = 9,           ///< start points of latent optimisation
   masks = 10,          ///< observation masks
   splits = 11,         ///< subsets for sampling floors
+  data_noise = 20,     ///< what observed entries are perturbed by in a draw
+  sensor_noise = 21,   ///< the same for observed functionals
 };
 
 /// Standard normals (Box-Muller, computed in double) of `count` samples starting at `first`: shape [count, shape...],

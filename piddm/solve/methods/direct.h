@@ -47,6 +47,7 @@ class DirectMethod : public BatchedMethod {
 
  protected:
   Tensor sample(const Batch& batch) override;
+  bool takes_functionals() const override { return true; }
   torch::ScalarType dtype() const override { return torch::kFloat64; }
   void check(const Target& known) const override { check_given_coefficients(known, model_, name()); }
   int64_t extra_bytes() const override { return rows_.bytes_per_sample(); }

@@ -20,6 +20,11 @@
 // or with spread = 1 at a sample of the student (docs/tasks.md). In the first `anneal` of the evaluations lambda is a
 // tenth of itself: what is known is fitted first, the equation settles the rest. Not with gauss-newton.
 //
+// A sample with noisy values has its objective in absolute units, J n / (2 tau^2) with the misfit of target.h: chi^2/2
+// plus the physics. With `randomize` (randomise then optimise; Bardsley et al., SIAM J. Sci. Comput. 36, 2014) an answer
+// is a draw: values are moved by their noise, the search starts at e0 ~ N(0,I), and |e - e0|^2/2 is part of the
+// objective. Where d and A are linear the draws have exactly the posterior's law, and nearly so where they are nearly.
+//
 // A case may have several starts: of `candidates` latents, evaluated once each without gradients, the `starts` with the
 // lowest objective are optimised side by side, and the best end is the answer. Latent j of case i is a function of
 // (seed, i, j). task.iterations = 0 takes the best candidate as it is.
@@ -46,6 +51,7 @@ struct PiddmOptions {
   double anneal = 0.25;
   int64_t starts = 1;
   int64_t candidates = 1;
+  bool randomize = false;
   int64_t batch = 0;
 
   template <class V>
@@ -69,6 +75,9 @@ struct PiddmOptions {
       "tasks: latents optimised for each case, the best is kept; each takes task.iterations");
     f("candidates", candidates, count_from(1, 1e6),
       "tasks: latents tried for each case, the best of them are the starts");
+    f("randomize", randomize,
+      "tasks: each answer is a draw: noisy values perturbed, start and anchor at a latent of the prior; `spread` and "
+      "several starts do not apply");
   }
   static std::vector<FormerKey> former_keys() {
     return {{"batch", "", "it changes no result; say --set batch=N where the student is used"}};
@@ -80,10 +89,13 @@ class PiddmMethod : public BatchedMethod {
   static constexpr bool kOwn = true;
   PiddmMethod(const Model& model, const PiddmOptions& options);
   static Evaluations evaluations(const PiddmOptions& o, Task task);
+  static json draw_options() { return {{"randomize", true}, {"starts", 1}, {"candidates", 1}}; }
 
   /// The objective of Algorithm 3, one value per sample: |task_rows|^2.
   Tensor task_loss(const Tensor& e, const Target& target) const { return task_rows(e, target).square().sum(1); }
-  Tensor task_rows(const Tensor& e, const Target& target) const { return rows(e, target, options_.lambda); }  ///< [B,M]
+  Tensor task_rows(const Tensor& e, const Target& target) const {
+    return rows(e, target, options_.lambda, {});
+  }  ///< [B,M]
 
   /// [n] int64: evaluations each case of the last solve took, over all its candidates and starts.
   Tensor case_evaluations() const { return torch::cat(case_evaluations_); }
@@ -91,11 +103,18 @@ class PiddmMethod : public BatchedMethod {
  protected:
   Tensor sample(const Batch& batch) override;
   bool uses_gradient(bool observed) const override { return iterations(observed) > 0; }
+  bool takes_functionals() const override { return true; }
   int64_t latents_per_sample(bool observed) const override { return observed ? options_.starts : 1; }
 
  private:
   int64_t iterations(bool observed) const { return (observed ? options_.task : options_.refine).iterations; }
-  Tensor rows(const Tensor& e, const Target& target, double lambda) const;
+
+  /// `anchor`: e0 of a randomised search; undefined: none.
+  Tensor rows(const Tensor& e, const Target& target, double lambda, const Tensor& anchor) const;
+
+  /// [B,R] the misfit's rows, and [B,1] the square root of what a sample's objective is multiplied by.
+  Tensor misfit_rows(const Tensor& z, const Target& target) const;
+  Tensor unit(const Target& target) const;
 
   /// z with the known values in it, and their misfit carried on.
   Tensor completed(const Tensor& z, const Target& target) const;
