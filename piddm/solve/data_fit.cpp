@@ -15,26 +15,26 @@ double p_value(double chi2, int64_t n) {
   return n == 0 ? 1 : torch::special_gammaincc(half(static_cast<double>(n)), half(chi2)).item<double>();
 }
 
-/// Noisy entries; of scalar channels one per sample.
-Tensor noisy_entries(const Observation& observation, const Pde& pde) {
-  auto noisy = (observation.mask > 0) & (observation.sigma > 0);
+/// Known entries; of scalar channels one per sample.
+Tensor known_entries(const Observation& observation, const Pde& pde) {
+  auto known = (observation.mask > 0).to(torch::kCPU);
   for (int64_t c = 0; c < pde.num_channels(); ++c) {
     if (!pde.channels()[static_cast<size_t>(c)].scalar) continue;
-    auto rest = noisy.select(1, c).clone();
+    auto rest = torch::ones_like(known.select(1, c));
     rest.select(1, 0).select(1, 0).fill_(false);
-    noisy.select(1, c).logical_and_(rest.logical_not());
+    known.select(1, c).logical_and_(rest.logical_not());
   }
-  return noisy.nonzero();
+  return known.nonzero();
 }
 
 void add_entries(std::vector<SensorFit>& out, const Observation& observation, const Tensor& x, const Pde& pde) {
-  if (!observation.sigma.defined()) return;
-  const auto at = noisy_entries(observation, pde);
+  const auto at = known_entries(observation, pde);
   const auto picked = [&](const Tensor& field) {
     const auto flat = field.to(torch::kCPU, torch::kFloat64);
     return to_vector(flat.index({at.select(1, 0), at.select(1, 1), at.select(1, 2), at.select(1, 3)}));
   };
-  const auto value = picked(observation.values), sigma = picked(observation.sigma), answer = picked(x);
+  const auto value = picked(observation.values), answer = picked(x);
+  const auto sigma = observation.sigma.defined() ? picked(observation.sigma) : std::vector<double>(value.size(), 0.0);
   const auto place = at.accessor<int64_t, 2>();
   for (int64_t k = 0; k < at.size(0); ++k) {
     const auto n = static_cast<size_t>(k);
@@ -55,9 +55,8 @@ void add_functionals(std::vector<SensorFit>& out, const Functionals& f, const Te
   const auto i = middle(place.div(x.size(3), "floor")), j = middle(place.remainder(x.size(3)));
   for (int64_t m = 0; m < f.size(); ++m) {
     const auto n = static_cast<size_t>(m);
-    if (sigma[n] > 0)
-      out.push_back(
-          {f.sample[m].item<int64_t>(), f.channel[m].item<int64_t>(), i[n], j[n], value[n], sigma[n], answer[n]});
+    out.push_back(
+        {f.sample[m].item<int64_t>(), f.channel[m].item<int64_t>(), i[n], j[n], value[n], sigma[n], answer[n]});
   }
 }
 
@@ -74,12 +73,23 @@ std::vector<SensorFit> sensor_fits(const Observation& observation, const Tensor&
 std::vector<CaseFit> case_fits(const std::vector<SensorFit>& sensors, int64_t n) {
   std::vector<CaseFit> cases(static_cast<size_t>(n));
   for (const auto& sensor : sensors) {
+    if (sensor.sigma == 0) continue;
     auto& one = cases.at(static_cast<size_t>(sensor.sample));
     one.chi2 += sensor.chi2();
     ++one.noisy_values;
   }
   for (auto& one : cases) one.p_value = p_value(one.chi2, one.noisy_values);
   return cases;
+}
+
+CaseFit total_fit(const std::vector<CaseFit>& cases) {
+  CaseFit total;
+  for (const auto& one : cases) {
+    total.chi2 += one.chi2;
+    total.noisy_values += one.noisy_values;
+  }
+  total.p_value = p_value(total.chi2, total.noisy_values);
+  return total;
 }
 
 std::vector<std::string> unusual_values(const Observation& observation, const Normalizer& normalizer, const Pde& pde) {
@@ -97,12 +107,14 @@ std::vector<std::string> unusual_values(const Observation& observation, const No
                       name, normalizer.mean(c) + at * normalizer.std(c), worst, normalizer.mean(c)));
     }
     if (functionals.empty()) continue;
-    const auto of_rows = functionals.value.abs() * (functionals.channel == c);
-    if (const double worst = of_rows.max().item<double>(); worst > kUnusual)
+    const auto of_channel = (functionals.channel == c).to(torch::kFloat64);
+    const auto from_zero = observation.functionals.value / (functionals.gain * normalizer.scale(c));
+    const auto distance = of_channel * torch::minimum(functionals.value.abs(), from_zero.abs());
+    if (const double worst = distance.max().item<double>(); worst > kUnusual)
       out.push_back(
-          fmt::format("an average, flux or value of {} between entries, {:.4g}, is {:.0f} standard deviations "
-                      "from what its mean in the training data gives: the answer means little",
-                      name, observation.functionals.value[of_rows.argmax().item<int64_t>()].item<double>(), worst));
+          fmt::format("{}: a value between entries, an average or a flux of {:.4g} was observed, {:.0f} standard "
+                      "deviations of the training data away: the answer means little",
+                      name, observation.functionals.value[distance.argmax().item<int64_t>()].item<double>(), worst));
   }
   return out;
 }

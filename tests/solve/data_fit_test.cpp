@@ -24,7 +24,7 @@ TEST(DataFit, ChiSquareIsTheSumOverNoisyValues) {
   answer[0][0].narrow(0, 0, 8).add_(0.02);
   answer[1].add_(7);
   const auto sensors = sensor_fits(known.observation, answer, *testing::tiny_pde());
-  ASSERT_EQ(sensors.size(), 128u);
+  ASSERT_EQ(sensors.size(), 512u);
   EXPECT_NEAR(sensors[17].chi2(), 4, 1e-6);
   EXPECT_EQ(sensors[17].i, 1);
   EXPECT_EQ(sensors[17].j, 1);
@@ -60,11 +60,15 @@ TEST(DataFit, AFunctionalCountsWhereItsMiddleIs) {
                                    .entry = torch::tensor({256 + 3 * 16 + 4, 256 + 5 * 16 + 4, 256}),
                                    .weight = torch::tensor({0.5, 0.5, 1.0}, torch::kFloat64)};
   const auto sensors = sensor_fits(known.observation, torch::zeros_like(known.x), *testing::tiny_pde());
-  ASSERT_EQ(sensors.size(), 1u);  // the other is exact
-  EXPECT_EQ(sensors[0].sample, 1);
-  EXPECT_EQ(sensors[0].i, 4);
-  EXPECT_EQ(sensors[0].j, 4);
-  EXPECT_NEAR(sensors[0].chi2(), 36, 1e-12);
+  ASSERT_EQ(sensors.size(), 512u + 2);
+  const auto &noisy = sensors[512], &exact = sensors[513];
+  EXPECT_EQ(noisy.sample, 1);
+  EXPECT_EQ(noisy.i, 4);
+  EXPECT_EQ(noisy.j, 4);
+  EXPECT_NEAR(noisy.chi2(), 36, 1e-12);
+  EXPECT_EQ(exact.chi2(), 0);
+  EXPECT_EQ(case_fits(sensors, 2)[1].noisy_values, 1);
+  EXPECT_NEAR(total_fit(case_fits(sensors, 2)).chi2, 36, 1e-12);
 }
 
 TEST(DataFit, NamesValuesThatNoTrainingDataHad) {
@@ -76,6 +80,17 @@ TEST(DataFit, NamesValuesThatNoTrainingDataHad) {
   ASSERT_EQ(warnings.size(), 1u);
   EXPECT_THAT(warnings[0], ::testing::HasSubstr("u = 5 was observed"));
   known.observation.mask.zero_();
+  known.observation.functionals = {.sample = torch::tensor({0}),
+                                   .channel = torch::tensor({0}),
+                                   .value = torch::tensor({5.0}, torch::kFloat64),
+                                   .sigma = torch::tensor({0.1}, torch::kFloat64),
+                                   .gain = torch::ones({1}, torch::kFloat64),
+                                   .row = torch::tensor({0, 0}),
+                                   .entry = torch::tensor({3, 4}),
+                                   .weight = torch::tensor({0.5, 0.5}, torch::kFloat64)};
+  EXPECT_THAT(unusual_values(known.observation, model.normalizer, *model.pde).at(0),
+              ::testing::HasSubstr("u: a value between entries, an average or a flux of 5 was observed"));
+  known.observation.functionals.value.fill_(0.008);
   EXPECT_TRUE(unusual_values(known.observation, model.normalizer, *model.pde).empty());
 }
 

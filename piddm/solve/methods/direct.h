@@ -44,6 +44,7 @@ class DirectMethod : public BatchedMethod {
  public:
   DirectMethod(const Model& model, const DirectOptions& options);
   static std::string refusal(Task task, const Pde& pde);
+  static std::string draw_refusal(Task task, const Pde& pde);
 
  protected:
   Tensor sample(const Batch& batch) override;
