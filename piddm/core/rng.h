@@ -31,6 +31,7 @@ enum class Stream : uint32_t {
   splits = 11,         ///< subsets for sampling floors
   data_noise = 20,     ///< what observed entries are perturbed by in a draw
   sensor_noise = 21,   ///< the same for observed functionals
+  physics_noise = 22,  ///< and for the residual
 };
 
 /// Standard normals (Box-Muller, computed in double) of `count` samples starting at `first`: shape [count, shape...],

@@ -1,6 +1,6 @@
 #pragma once
-// Ensembles: K draws of the answer to each of N cases, and what they say together. A draw is a member of the case; member
-// k of case i is sample number i K + k of its seed, so that it does not depend on batches.
+// Ensembles: K draws of the answer to each of N cases, and what they say together. A draw is a member of its case;
+// member k of case i is sample number i K + k of the seed, so that it does not depend on batches.
 
 #include <array>
 

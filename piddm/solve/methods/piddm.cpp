@@ -79,14 +79,26 @@ Tensor PiddmMethod::refined_latents(const Batch& batch) {
   return end.x;
 }
 
-LatentResult PiddmMethod::search(const Tensor& e, const Target& target) const {
+PiddmMethod::Anchor PiddmMethod::Anchor::select(const Tensor& starts) const {
+  const auto part = [&](const Tensor& x) { return x.defined() ? x.index_select(0, starts) : x; };
+  return {part(e), part(physics)};
+}
+
+PiddmMethod::Anchor PiddmMethod::anchor_of(const Batch& batch, const Tensor& start) const {
+  if (!options_.randomize) return {};
+  const torch::NoGradGuard no_grad;
+  const auto like = physics_rows(batch.known.values.narrow(0, 0, 1), preconditioned(options_, *model_.pde));
+  return {start.detach(), normal(batch.seed, Stream::physics_noise, batch.first, batch.count, {like.size(1)},
+                                 like.scalar_type(), like.device())};
+}
+
+LatentResult PiddmMethod::search(const Tensor& e, const Target& target, const Anchor& anchor) const {
   const int64_t cases = target.mask.size(0), starts = options_.starts;
-  const auto anchor = options_.randomize ? e.detach() : Tensor();
   const auto stage = [&](const Tensor& from, double lambda, int64_t iterations) {
     const RowFunction f = [&](const Tensor& x, const Tensor& rows_of) {
       const bool all = starts == 1 && rows_of.size(0) == cases;
-      return rows(x, all ? target : target.select(rows_of.div(starts, "floor")), lambda,
-                  all || !anchor.defined() ? anchor : anchor.index_select(0, rows_of));
+      if (all) return rows(x, target, lambda, anchor);
+      return rows(x, target.select(rows_of.div(starts, "floor")), lambda, anchor.select(rows_of));
     };
     auto options = options_.task;
     options.iterations = iterations;
@@ -105,7 +117,8 @@ LatentResult PiddmMethod::search(const Tensor& e, const Target& target) const {
 Tensor PiddmMethod::best_latents(const Batch& batch) {
   const int64_t cases = batch.count, starts = options_.starts;
   const auto target = options_.randomize ? batch.known.perturbed(batch.seed, batch.first) : batch.known;
-  const auto end = search(starts_of(batch), target);
+  const auto start = starts_of(batch);
+  const auto end = search(start, target, anchor_of(batch, start));
   unmetered_ += end.tangents;
   const int64_t tried = options_.candidates > starts ? options_.candidates : 0;
   if (batch.first == 0) case_evaluations_.clear();
@@ -165,16 +178,19 @@ Tensor PiddmMethod::unit(const Target& target) const {
   return torch::where(target.noisy(), n / (2 * kBalancedSigma * kBalancedSigma), of_exact).sqrt().unsqueeze(1);
 }
 
-Tensor PiddmMethod::rows(const Tensor& e, const Target& target, double lambda, const Tensor& anchor) const {
+Tensor PiddmMethod::rows(const Tensor& e, const Target& target, double lambda, const Anchor& anchor) const {
   const auto z = relaxed_(e);
   std::vector<Tensor> all = {misfit_rows(z, target)};
   if (lambda > 0)
     all.push_back(std::sqrt(lambda) *
                   physics_rows(options_.hard ? target.mixed(z) : z, preconditioned(options_, *model_.pde)));
-  const auto objective = all.size() == 1 ? all.front() : torch::cat(all, 1);
-  if (!options_.randomize && !target.noisy().any().item<bool>()) return objective;
-  const auto absolute = unit(target) * objective;
-  return anchor.defined() ? torch::cat({absolute, ((e - anchor) * std::sqrt(0.5)).flatten(1)}, 1) : absolute;
+  if (options_.randomize || target.noisy().any().item<bool>())
+    for (auto& part : all) part = unit(target) * part;
+  if (anchor.e.defined()) {
+    if (lambda > 0) all.back() = all.back() + std::sqrt(0.5) * anchor.physics;
+    all.push_back(std::sqrt(0.5) * (e - anchor.e).flatten(1));
+  }
+  return all.size() == 1 ? all.front() : torch::cat(all, 1);
 }
 
 Tensor PiddmMethod::physics_rows(const Tensor& z, bool precondition) const {

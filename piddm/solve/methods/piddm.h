@@ -21,9 +21,10 @@
 // tenth of itself: what is known is fitted first, the equation settles the rest. Not with gauss-newton.
 //
 // A sample with noisy values has its objective in absolute units, J n / (2 tau^2) with the misfit of target.h: chi^2/2
-// plus the physics. With `randomize` (randomise then optimise; Bardsley et al., SIAM J. Sci. Comput. 36, 2014) an answer
-// is a draw: values are moved by their noise, the search starts at e0 ~ N(0,I), and |e - e0|^2/2 is part of the
-// objective. Where d and A are linear the draws have exactly the posterior's law, and nearly so where they are nearly.
+// plus the physics. With `randomize` (randomise, then optimise; Bardsley, Solonen, Haario, Laine, SIAM J. Sci. Comput.
+// 36, 2014) an answer is a draw: values are moved by their noise, the search starts at e0 ~ N(0,I), |e - e0|^2/2 is part
+// of the objective, and the physics, a term like any other there, are those of residuals moved by what the term allows.
+// Where d, A and R are linear the draws have exactly the law exp(-chi^2/2 - physics - |e|^2/2).
 //
 // A case may have several starts: of `candidates` latents, evaluated once each without gradients, the `starts` with the
 // lowest objective are optimised side by side, and the best end is the answer. Latent j of case i is a function of
@@ -109,8 +110,14 @@ class PiddmMethod : public BatchedMethod {
  private:
   int64_t iterations(bool observed) const { return (observed ? options_.task : options_.refine).iterations; }
 
-  /// `anchor`: e0 of a randomised search; undefined: none.
-  Tensor rows(const Tensor& e, const Target& target, double lambda, const Tensor& anchor) const;
+  /// What a randomised search is anchored at, by start; undefined: none.
+  struct Anchor {
+    Tensor e;        ///< e0
+    Tensor physics;  ///< [B,M] what the rows of the physics are moved by
+    Anchor select(const Tensor& starts) const;
+  };
+  Anchor anchor_of(const Batch& batch, const Tensor& start) const;
+  Tensor rows(const Tensor& e, const Target& target, double lambda, const Anchor& anchor) const;
 
   /// [B,R] the misfit's rows, and [B,1] the square root of what a sample's objective is multiplied by.
   Tensor misfit_rows(const Tensor& z, const Target& target) const;
@@ -134,7 +141,7 @@ class PiddmMethod : public BatchedMethod {
   Tensor refined_latents(const Batch& batch);
 
   /// The search from e with a small lambda first, then with the full one; the result counts both.
-  LatentResult search(const Tensor& e, const Target& target) const;
+  LatentResult search(const Tensor& e, const Target& target, const Anchor& anchor) const;
 
   Student student_;
   Student relaxed_;  ///< without the sharp head: what tasks search on and answer with

@@ -1,6 +1,6 @@
 #pragma once
-// Linear functionals of samples, y_m = sum_k w_mk x_k + noise: what a sensor between the entries of the grid, an average
-// or a flux says. Sparse rows over the entries of [C,H,W]; each row belongs to one sample and one channel.
+// Linear functionals of samples, y_m = sum_k w_mk x_k + noise: what a sensor between the entries of the grid says, an
+// average or a flux. Sparse rows over the entries of [C,H,W]; each row belongs to one sample and one channel.
 //
 // In physical units a row has weights w and a value y. In network units (in a Target) it is divided by what it is for a
 // field of size 1, so that its value is about 1 as those of entries are:

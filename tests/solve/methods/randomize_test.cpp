@@ -81,6 +81,33 @@ TEST(Randomize, TheMembersHaveThePosteriorsMeanAndCovariance) {
             2);
 }
 
+// With the physics of a linear PDE: F(e) are the method's own rows, affine in e, and the law exp(-|F(e)|^2 - |e|^2/2).
+TEST(Randomize, TheLawHasThePhysicsInIt) {
+  const LinearProblem problem;
+  const auto model = linear_student(problem.mean, problem.factor);
+  PiddmOptions options;
+  options.randomize = true;
+  options.lambda = 0.3;
+  options.task.iterations = 300;
+  options.anneal = 0;
+  PiddmMethod method(model, options);
+  const auto target =
+      make_target(problem.observation, model, "test").narrow(0, 1).select(torch::zeros({513}, torch::kLong));
+  const auto unit = torch::cat({torch::zeros({1, kEntries}), torch::eye(kEntries)}).view({513, 2, 16, 16});
+  const torch::NoGradGuard no_grad;
+  const auto values = method.task_rows(unit, target).to(torch::kFloat64);
+  const auto at_zero = values[0], jacobian = (values.slice(0, 1) - at_zero).t();
+  const auto inverse = torch::linalg_inv(torch::eye(kEntries, torch::kFloat64) + 2 * jacobian.t().mm(jacobian));
+  const auto mean = problem.mean - problem.factor.mv(inverse.mv(2 * jacobian.t().mv(at_zero)));
+  const auto variance = problem.factor.mm(inverse).mm(problem.factor.t()).diagonal();
+  const auto without = problem.covariance.diagonal();
+  EXPECT_LT((variance.sum() / without.sum()).item<double>(), 0.9);  // the physics say something
+  const auto x = method.solve(problem.observation, 7).x.flatten(1).to(torch::kFloat64);
+  const auto z = (x.mean(0) - mean) / (variance / kMembers).sqrt();
+  EXPECT_NEAR(z.square().mean().item<double>(), 1, 0.3);
+  EXPECT_NEAR((x.var(0) / variance).mean().item<double>(), 1, 0.04);
+}
+
 TEST(Randomize, MembersAreTheSameForAnyBatchSplit) {
   const LinearProblem problem;
   const auto model = linear_student(problem.mean, problem.factor);
