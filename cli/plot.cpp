@@ -3,6 +3,7 @@
 #include "piddm/experiment/experiment.h"
 #include "piddm/files/atomic_file.h"
 #include "piddm/plot/animation.h"
+#include "piddm/plot/ensemble_plot.h"
 #include "piddm/plot/field_plots.h"
 #include "piddm/plot/picture_file.h"
 #include "piddm/plot/statistic_plots.h"
@@ -22,7 +23,7 @@ struct PlotArguments {
 };
 
 const std::vector<std::string> kKinds = {"samples", "mean",   "std",         "quantiles", "trajectories",
-                                         "spectra", "curves", "calibration", "animation"};
+                                         "spectra", "curves", "calibration", "animation", "ensemble"};
 
 constexpr int64_t kMostDrawn = 1000;
 constexpr int64_t kReferenceSamples = 32, kReferenceFirst = int64_t{1} << 40;
@@ -81,6 +82,10 @@ void write_animation(const Dataset& data, const Pde& pde, const PlotArguments& o
 }
 
 fs::path plot_data(const Context& context, const PlotArguments& o) {
+  if (o.kind == "ensemble")
+    return write_picture(
+        draw_ensemble_file(o.input, o.first, o.reference.empty() ? Tensor() : load_dataset(o.reference).fields), o.out,
+        picture_style().dpi);
   const auto data = load_dataset(o.input);
   const auto pde = data.description.pde.empty() ? nullptr : pde_of(data);
   if (pde) check_matches(data, *pde);
@@ -99,7 +104,7 @@ std::string default_output(const PlotArguments& o, bool run) {
 }
 
 void check_arguments(const Context& context, PlotArguments& o, bool run) {
-  if (o.kind.empty()) o.kind = run ? "curves" : "samples";
+  if (o.kind.empty()) o.kind = run ? "curves" : is_ensemble_file(o.input) ? "ensemble" : "samples";
   if (std::find(kKinds.begin(), kKinds.end(), o.kind) == kKinds.end())
     throw UsageError("--kind: {}", unknown_name_message("choice", o.kind, kKinds));
   require<UsageError>((o.kind == "curves") == run, "--kind {}: {}", o.kind,
@@ -149,9 +154,10 @@ void add_plot(CLI::App& app, Context& context) {
       add_command(app, context, "plot", "Draw data or samples, the curves of a run, or the pictures of a report");
   auto o = std::make_shared<PlotArguments>();
   command->add_option("input", o->input, "data or sample file, run folder, report.json, or a kept .figure")->required();
-  command->add_option("--kind", o->kind,
-                      "samples (default: fields and residuals), mean, std, quantiles, trajectories (u(x) at several "
-                      "times), spectra, calibration, animation; curves of a run folder");
+  command->add_option(
+      "--kind", o->kind,
+      "samples (default: fields and residuals), mean, std, quantiles, trajectories (u(x) at several "
+      "times), spectra, calibration, animation; ensemble (default of its files); curves of a run folder");
   command->add_option("--reference", o->reference,
                       "data file to compare with: truth and error of samples, mean, std, spectra (default: fresh draws "
                       "of the law), calibration");

@@ -22,13 +22,14 @@ void SampleFile::append(const Tensor& x) {
   n_ += x.size(0);
 }
 
-void SampleFile::write(const json& report) const {
-  const DataDescription description{.pde = model_.pde->name(),
-                                    .parameters = model_.pde->options().parameters,
-                                    .origin = report,
-                                    .more = {{"machine", describe_machine()}}};
+void SampleFile::write(const json& report, TensorMap arrays, const json& more) const {
+  json keys = more;
+  keys["machine"] = describe_machine();
+  const DataDescription description{
+      .pde = model_.pde->name(), .parameters = model_.pde->options().parameters, .origin = report, .more = keys};
   const auto channels = model_.pde->channel_names();
-  DataFile file{.arrays = {}, .description = write_description(description, channels, n_, model_.pde->grid(), dtype_)};
+  DataFile file{.arrays = std::move(arrays),
+                .description = write_description(description, channels, n_, model_.pde->grid(), dtype_)};
   for (size_t c = 0; c < channels.size(); ++c) file.arrays.emplace(channels[c], spools_[c]->map());
   write_data_file(path_, file);
 }

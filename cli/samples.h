@@ -7,6 +7,7 @@
 #include "piddm/data/dataset.h"
 #include "piddm/data/spool.h"
 #include "piddm/data/statistics.h"
+#include "piddm/files/tensor_map.h"
 #include "piddm/model/model.h"
 #include "piddm/solve/decode.h"
 
@@ -19,8 +20,9 @@ class SampleFile {
 
   void append(const Tensor& x);
 
-  /// A data file whose description says where the samples come from.
-  void write(const json& report) const;
+  /// A data file whose description says where the samples come from; with further arrays beside them, and keys beside
+  /// its own.
+  void write(const json& report, TensorMap arrays = {}, const json& more = json::object()) const;
 
  private:
   std::string path_;

@@ -18,20 +18,23 @@ namespace piddm {
 
 /// What random numbers are used for; one number a purpose, so that no two uses share bits.
 enum class Stream : uint32_t {
-  coefficients = 1,    ///< draws of a PDE's random input
-  parameters = 2,      ///< initial weights
-  batches = 3,         ///< order of the training samples
-  time = 4,            ///< diffusion times of a training batch
-  noise = 5,           ///< noise of a training batch
-  latents = 6,         ///< latents of generated samples
-  pairs = 7,           ///< latents of distillation pairs
-  held_out_pairs = 8,  ///< latents of the pairs that decide early stopping
-  tasks = 9,           ///< start points of latent optimisation
-  masks = 10,          ///< observation masks
-  splits = 11,         ///< subsets for sampling floors
-  draws = 12,          ///< latents of a posterior's training draws
-  observations = 13,   ///< what a posterior is shown of its training samples
-  sensor_noise = 14,   ///< and the noise of it
+  coefficients = 1,        ///< draws of a PDE's random input
+  parameters = 2,          ///< initial weights
+  batches = 3,             ///< order of the training samples
+  time = 4,                ///< diffusion times of a training batch
+  noise = 5,               ///< noise of a training batch
+  latents = 6,             ///< latents of generated samples
+  pairs = 7,               ///< latents of distillation pairs
+  held_out_pairs = 8,      ///< latents of the pairs that decide early stopping
+  tasks = 9,               ///< start points of latent optimisation
+  masks = 10,              ///< observation masks
+  splits = 11,             ///< subsets for sampling floors
+  draws = 12,              ///< latents of a posterior's training draws
+  observations = 13,       ///< what a posterior is shown of its training samples
+  observation_noise = 14,  ///< and the noise of it
+  data_noise = 20,         ///< what observed entries are perturbed by in a draw
+  sensor_noise = 21,       ///< the same for observed functionals
+  physics_noise = 22,      ///< and for the residual
 };
 
 /// Standard normals (Box-Muller, computed in double) of `count` samples starting at `first`: shape [count, shape...],

@@ -41,7 +41,7 @@ Observation noisy_observation(const CalibrationOptions& o, const Tensor& truth, 
   auto known = observe(o.task, truth, *model.pde, o.seed, o.reveal);
   if (o.noise == 0) return known;
   const auto shape = truth.sizes().slice(1).vec();
-  const auto noise = normal(o.seed, Stream::sensor_noise, 0, truth.size(0), shape, torch::kFloat64);
+  const auto noise = normal(o.seed, Stream::observation_noise, 0, truth.size(0), shape, torch::kFloat64);
   known.sigma = torch::zeros_like(known.mask);
   for (int64_t c = 0; c < truth.size(1); ++c)
     if (!model.pde->channels()[static_cast<size_t>(c)].scalar)

@@ -40,4 +40,12 @@ Scores error_summary(const Tensor& x, const Tensor& truth, const Pde& pde, const
   return scores;
 }
 
+Scores spread_summary(const Tensor& deviation, const Pde& pde, const Normalizer& normalizer) {
+  Scores scores;
+  for (int64_t c = 0; c < pde.num_channels(); ++c)
+    scores.values["spread_" + pde.channels()[static_cast<size_t>(c)].name] =
+        (deviation.select(1, c) / normalizer.scale(c)).square().mean().sqrt().item<double>();
+  return scores;
+}
+
 }  // namespace piddm

@@ -30,4 +30,8 @@ Scores physics_summary(const Samples& samples, const Pde& pde);
 /// channel's variance.
 Scores error_summary(const Tensor& x, const Tensor& truth, const Pde& pde, const Normalizer& normalizer);
 
+/// spread_<channel>: root mean square over the entries of an ensemble's standard deviation [n,C,H,W], in standard
+/// deviations of the channel.
+Scores spread_summary(const Tensor& deviation, const Pde& pde, const Normalizer& normalizer);
+
 }  // namespace piddm

@@ -125,7 +125,7 @@ Target random_observations(const ObservationLaw& law, const Pde& pde, const Tens
   out.mask = known.all.to(z.scalar_type());
   out.sigma = torch::where(noisy, torch::where(silent, zero, level.to(z.scalar_type())).unsqueeze(1), zero);
   const auto noise =
-      normal(seed, Stream::sensor_noise, first, batch, z.sizes().slice(1).vec(), torch::kFloat32, z.device());
+      normal(seed, Stream::observation_noise, first, batch, z.sizes().slice(1).vec(), torch::kFloat32, z.device());
   out.values = out.mask * (z + out.sigma * noise);
   out.weight = out.mask;
   out.exact = out.mask * (out.sigma == 0).to(z.scalar_type());

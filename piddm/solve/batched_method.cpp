@@ -32,6 +32,10 @@ Samples BatchedMethod::generate(int64_t first, int64_t n, uint64_t seed) {
 
 Samples BatchedMethod::solve(const Observation& observation, uint64_t seed) {
   const auto known = make_target(observation, model_, name_, dtype());
+  require<UsageError>(known.functionals.empty() || takes_functionals(),
+                      "[{}] knows entries of the grid only, not averages, fluxes or places between the entries: take "
+                      "another method, or kind = cell for the nearest entry",
+                      name_);
   check(known);
   return run(Stream::tasks, 0, known.mask.size(0), seed, known);
 }

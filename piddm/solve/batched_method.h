@@ -45,6 +45,9 @@ class BatchedMethod : public Method {
   /// Of what is known, and of the samples a method returns.
   virtual torch::ScalarType dtype() const { return torch::kFloat32; }
 
+  /// Whether it can use functionals of a sample beside its entries (task/functionals.h); else they are refused.
+  virtual bool takes_functionals() const { return false; }
+
   /// Throws for observations that cannot be answered, before any work.
   virtual void check(const Target& /*known*/) const {}
 

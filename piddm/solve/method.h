@@ -51,9 +51,11 @@ struct MethodCard {
   bool own = false;                                      ///< what a model of this kind uses where no method is named
   bool slow = false;                                     ///< thousands of evaluations per sample: tables ask for fewer
   std::function<std::string(Task, const Pde&)> refusal;  ///< why it cannot do this; "" where it can
-  std::string options;                                   ///< one "key = default # meaning" line per option
-  std::function<void(const json&)> check;                ///< a UsageError for options it does not know or cannot read
-  std::function<json(const json&)> renewed;              ///< stored options, all of them, under their names of today
+  std::function<std::string(Task, const Pde&)> draw_refusal;  ///< why its answers are no draws; "" where they are
+  json draw_options = json::object();                         ///< what it must be told for each answer to be a draw
+  std::string options;                                        ///< one "key = default # meaning" line per option
+  std::function<void(const json&)> check;    ///< a UsageError for options it does not know or cannot read
+  std::function<json(const json&)> renewed;  ///< stored options, all of them, under their names of today
   std::function<Evaluations(const json&, Task)> evaluations;
   std::function<json(const json&)> matched;  ///< options changed to the paper's compute-matched share of themselves
   /// Options changed so that a sample takes as many evaluations as it can of this number; nothing where the method has

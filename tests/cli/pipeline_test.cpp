@@ -1,5 +1,6 @@
 // The whole pipeline on a tiny experiment: train, distil, generate, solve, evaluate, plot.
 
+#include "piddm/data/data_file.h"
 #include "piddm/data/dataset.h"
 #include "tests/cli/workshop.h"
 
@@ -111,6 +112,65 @@ TEST_F(Pipeline, SolvesTheThreeTasks) {
            "--decode", "--soft", "--set", "task.iterations=2", "--out", out("decoded.npz")});
   EXPECT_LE(decoded.at("rel_residual").get<double>(), 1e-8);
   EXPECT_EQ(decoded.at("nfe"), 2.0);
+}
+
+TEST_F(Pipeline, DrawsAnEnsembleFromSensors) {
+  testing::write_text(out("s.csv"),
+                      "kind,channel,x,y,x1,y1,value,sigma\npoint,u,0.28125,0.40625,,,0.006,0.0005\n"
+                      "box,u,0.5,0.5,0.8,0.9,0.005,0.0005\nflux,u,0,0,0,1,-0.03,0.01\n");
+  const auto ensemble = [&](const std::string& file, Arguments more = {}) {
+    Arguments arguments = {"solve",  shop_.at("student"), "--sensors", out("s.csv"), "--ensemble", "5", "--out",
+                           out(file)};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run(arguments);
+  };
+  const auto report = ensemble("e.npz", {"--two-valued", "--suggest", "2", "--plot", out("e.png")});
+  EXPECT_EQ(report.at("task"), "inverse");
+  EXPECT_EQ(report.at("n"), 1);
+  EXPECT_EQ(report.at("ensemble"), 5);
+  EXPECT_EQ(report.at("noisy_values"), 3);
+  EXPECT_EQ(report.at("suggested").size(), 2U);
+  EXPECT_LE(report.at("rel_residual").get<double>(), 1e-8);
+  EXPECT_EQ(testing::read_text(out("e.png")).substr(1, 3), "PNG");
+  const auto file = read_arrays(out("e.npz"));
+  const auto a = file.arrays.at("a");
+  EXPECT_EQ(a.size(0), 5);
+  EXPECT_LT(testing::relative_error(file.arrays.at("a_mean")[0], a.mean(0)), 1e-6);
+  EXPECT_LT(testing::relative_error(file.arrays.at("a_probability")[0], (a > 7.5).to(torch::kFloat64).mean(0)), 1e-6);
+  EXPECT_EQ(file.description.at("sensors").size(), 3U);
+  EXPECT_EQ(file.description.at("fits").size(), 1U);
+  run({"plot", out("e.npz"), "--out", out("again.svg")});
+  EXPECT_THAT(testing::read_text(out("again.svg")), ::testing::HasSubstr("probability of the"));
+
+  ensemble("whole.npz");
+  ensemble("parts.npz", {"--set", "batch=2"});
+  EXPECT_TRUE(torch::equal(load_dataset(out("parts.npz")).fields, load_dataset(out("whole.npz")).fields));
+  const auto by_noise = run({"solve", shop_.at("teacher"), "--sensors", out("s.csv"), "--ensemble", "2", "--set",
+                             "steps=3", "--out", out("t.npz")});
+  EXPECT_EQ(by_noise.at("method"), "teacher");
+}
+
+TEST_F(Pipeline, SaysWhatItCannotSolveAndWarnsOfOddData) {
+  const auto refuse = [&](Arguments arguments, const std::string& text) {
+    arguments.insert(arguments.begin(), {"solve", shop_.at("student"), "--out", out("no.npz")});
+    testing::expect_failure(arguments, ExitCode::usage, text);
+  };
+  testing::write_text(out("s.csv"), "channel,i,j,value,sigma\nu,3,4,5.0,0.001\n");
+  refuse({}, "say what is known: --observe FILE or --sensors FILE");
+  refuse({"--sensors", out("s.csv"), "--observe", out("s.csv")}, "say what is known");
+  refuse({"--observe", shop_.at("other.npz")}, "add --task");
+  refuse({"--sensors", out("s.csv"), "--plot", out("e.png")}, "add --ensemble K");
+  refuse({"--sensors", out("s.csv"), "--suggest", "2"}, "add --ensemble K");
+  refuse({"--sensors", out("s.csv"), "--ensemble", "1"}, "at least 2 members");
+  refuse({"--sensors", out("s.csv"), "--task", "inverse", "--ensemble", "2", "--method", "direct"},
+         "[direct] no ensemble of it");
+  refuse({"--sensors", out("s.csv"), "--task", "inverse", "--ensemble", "2", "--method", "classical"},
+         "[classical] no ensemble of it");
+  const auto odd = testing::piddm({"solve", shop_.at("student"), "--sensors", out("s.csv"), "--out", out("odd.npz")});
+  EXPECT_EQ(odd.code, 0);
+  EXPECT_THAT(odd.err, ::testing::HasSubstr("u = 5 was observed"));
+  const auto report = run({"solve", shop_.at("student"), "--sensors", out("s.csv"), "--out", out("odd.npz")});
+  EXPECT_EQ(report.at("warnings").size(), 2U);
 }
 
 TEST_F(Pipeline, EvaluatesAndPlots) {

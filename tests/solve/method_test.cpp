@@ -50,6 +50,10 @@ TEST(MethodCards, StayWithinANumberOfEvaluationsAndUseMostOfThem) {
     for (const Task task : {Task::generate, Task::reconstruct})
       for (const int64_t most : {9, 20}) {
         const auto options = card.within(json::object(), task, most);
+        if (card.needs == ModelKind::posterior) {
+          EXPECT_EQ(card.evaluations(*options, task).forward, task == Task::generate ? 1 : most);
+          continue;
+        }
         if (!options) {
           EXPECT_TRUE(card.name == "direct" || card.name == "classical") << card.name;
           continue;

@@ -27,6 +27,11 @@ class AmortisedMethod : public BatchedMethod {
   static constexpr bool kOwn = true;
   AmortisedMethod(const Model& model, const AmortisedOptions& options);
   static Evaluations evaluations(const AmortisedOptions& o, Task) { return {static_cast<double>(o.average), 0}; }
+  /// In tasks the mean of so many draws; a generated sample takes one.
+  static AmortisedOptions within(AmortisedOptions o, Task task, int64_t evaluations) {
+    o.average = task == Task::generate ? 1 : evaluations;
+    return o;
+  }
 
  protected:
   Tensor sample(const Batch& batch) override;

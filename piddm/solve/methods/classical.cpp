@@ -20,6 +20,13 @@ std::string ClassicalMethod::refusal(Task task, const Pde& pde) {
   return "it solves for unknown coefficients of poisson, helmholtz and darcy only; here it needs all of them";
 }
 
+std::string ClassicalMethod::draw_refusal(Task task, const Pde& pde) {
+  if (task == Task::forward || dynamic_cast<const Poisson*>(&pde)) return "";
+  return "it draws from the posterior where the law is Gaussian: of poisson and helmholtz";
+}
+
+bool ClassicalMethod::takes_functionals() const { return dynamic_cast<const Poisson*>(model_.pde.get()) != nullptr; }
+
 Tensor ClassicalMethod::sample(const Batch& batch) {
   const auto x = batch.known.empty()
                      ? model_.pde->sample(batch.seed + kOwnStream, batch.first, batch.count, nullptr, model_.device())
@@ -50,15 +57,29 @@ NoisyValues ClassicalMethod::data_of(const Target& target) const {
   return {model_.normalizer.to_physical(target.values), target.mask / (sigma * channel_scales(target.mask)).square()};
 }
 
+Functionals ClassicalMethod::functionals_of(const Target& target) const {
+  auto f = target.functionals;
+  if (f.empty()) return f;
+  f.sigma = torch::sqrt(f.sigma.square() + options_.accuracy * options_.accuracy);
+  f = f.to_physical(model_.normalizer);
+  f.trust = f.sigma.pow(-2);
+  return f;
+}
+
 Tensor ClassicalMethod::elliptic(const Poisson& pde, const Batch& batch) const {
   const EllipticLaw law(pde);
   const double sigma_a = options_.accuracy * model_.normalizer.scale(1);
   const auto data = law.with_stencils(data_of(batch.known), batch.known.exact, 1 / (sigma_a * sigma_a));
-  if (options_.estimate == Estimate::mean) return law.posterior(data);
-  const auto xi = normal(batch.seed, Stream::tasks, batch.first, batch.count,
-                         {3, pde.grid().height(), pde.grid().width()}, torch::kFloat64)
-                      .to(batch.known.mask.device());
-  return law.posterior(data, {.eta = xi.narrow(1, 0, 2), .xi = xi.narrow(1, 2, 1)});
+  const auto functionals = functionals_of(batch.known);
+  if (options_.estimate == Estimate::mean) return law.posterior(data, functionals, {}, {});
+  const auto draw = [&](Stream stream, const std::vector<int64_t>& shape) {
+    return normal(batch.seed, stream, batch.first, batch.count, shape, torch::kFloat64).to(batch.known.mask.device());
+  };
+  const auto xi = draw(Stream::tasks, {3, pde.grid().height(), pde.grid().width()});
+  const PosteriorNoise noise{.eta = xi.narrow(1, 0, 2), .xi = xi.narrow(1, 2, 1)};
+  if (functionals.empty()) return law.posterior(data, noise);
+  const int64_t rows = functionals.count(batch.count).max().item<int64_t>();
+  return law.posterior(data, functionals, noise, draw(Stream::sensor_noise, {rows}));
 }
 
 }  // namespace piddm

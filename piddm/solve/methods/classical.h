@@ -4,8 +4,8 @@
 //   generate                      draws the coefficients from the law, from a stream of its own, and solves: never the
 //                                 samples of a data set
 //   coefficients known exactly    the PDE's solver, for every PDE
-//   poisson, helmholtz            exact Gaussian conditioning on any values of u and a: the posterior mean, or a draw
-//                                 (elliptic_law.h)
+//   poisson, helmholtz            exact Gaussian conditioning on any values and linear functionals of u and a: the
+//                                 posterior mean, or a draw (elliptic_law.h)
 //   darcy                         most probable latent field of the law by adjoint Gauss-Newton (darcy_inversion.h)
 //   other PDEs                    refused where a coefficient is unknown
 //
@@ -39,9 +39,12 @@ class ClassicalMethod : public BatchedMethod {
  public:
   ClassicalMethod(const Model& model, const ClassicalOptions& options);
   static std::string refusal(Task task, const Pde& pde);
+  static std::string draw_refusal(Task task, const Pde& pde);
+  static json draw_options() { return {{"estimate", "draw"}}; }
 
  protected:
   Tensor sample(const Batch& batch) override;
+  bool takes_functionals() const override;
   torch::ScalarType dtype() const override { return torch::kFloat64; }
   void check(const Target& known) const override { check_given_coefficients(known, model_, name()); }
   Tensor to_physical(const Tensor& x) const override { return x; }  ///< solvers work in these units
@@ -50,6 +53,7 @@ class ClassicalMethod : public BatchedMethod {
   Tensor solved(const Batch& batch) const;
   Tensor elliptic(const class Poisson& pde, const Batch& batch) const;
   NoisyValues data_of(const Target& target) const;
+  Functionals functionals_of(const Target& target) const;
   Tensor channel_scales(const Tensor& like) const;
 
   ClassicalOptions options_;

@@ -62,6 +62,7 @@ class DflowMethod : public BatchedMethod {
 
  protected:
   Tensor sample(const Batch& batch) override;
+  bool takes_functionals() const override { return true; }
   int64_t steps(bool) const override { return options_.task.iterations; }
   bool uses_gradient(bool) const override { return true; }
   int64_t extra_bytes() const override;

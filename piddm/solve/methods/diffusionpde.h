@@ -42,6 +42,7 @@ class DiffusionPdeMethod : public BatchedMethod {
 
  protected:
   Tensor sample(const Batch& batch) override;
+  bool takes_functionals() const override { return true; }
   int64_t steps(bool) const override { return options_.guidance.steps; }
   bool uses_gradient(bool) const override { return true; }
 

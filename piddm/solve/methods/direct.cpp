@@ -29,6 +29,10 @@ std::string DirectMethod::refusal(Task task, const Pde&) {
   return task == Task::generate ? "it knows no law to draw from; it only fits observations" : "";
 }
 
+std::string DirectMethod::draw_refusal(Task, const Pde&) {
+  return "it has one answer to a case, that nearest to the mean field, and no law to draw others from";
+}
+
 Tensor DirectMethod::minimum(const Target& target) const {
   const auto& pde = *model_.pde;
   const Tensor start = torch::zeros_like(target.values), free = 1 - (options_.hard ? target.exact : 0 * target.exact);

@@ -44,9 +44,11 @@ class DirectMethod : public BatchedMethod {
  public:
   DirectMethod(const Model& model, const DirectOptions& options);
   static std::string refusal(Task task, const Pde& pde);
+  static std::string draw_refusal(Task task, const Pde& pde);
 
  protected:
   Tensor sample(const Batch& batch) override;
+  bool takes_functionals() const override { return true; }
   torch::ScalarType dtype() const override { return torch::kFloat64; }
   void check(const Target& known) const override { check_given_coefficients(known, model_, name()); }
   int64_t extra_bytes() const override { return rows_.bytes_per_sample(); }

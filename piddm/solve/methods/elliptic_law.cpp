@@ -17,6 +17,27 @@ Tensor channel_mean(const Tensor& precision, int64_t channel) {
   return precision.narrow(1, channel, 1).mean({1, 2, 3}, true);
 }
 
+/// Entries and functionals of samples as one row each, [B,2HW + R], and back.
+Tensor beside(const Tensor& x, const Functionals& functionals, const Tensor& rows) {
+  return torch::cat({x.flatten(1), functionals.padded(rows, x.size(0))}, 1);
+}
+
+Tensor entries_of(const Tensor& both, const Tensor& like) {
+  return both.narrow(1, 0, like.numel() / like.size(0)).reshape(like.sizes());
+}
+
+Tensor rows_of(const Tensor& both, const Tensor& like, const Functionals& functionals) {
+  const int64_t entries = like.numel() / like.size(0);
+  return functionals.unpadded(both.narrow(1, entries, both.size(1) - entries));
+}
+
+/// diag(A^T W A), [B,C,H,W].
+Tensor precision_of(const Functionals& functionals, const Tensor& like) {
+  auto squares = functionals;
+  squares.weight = functionals.weight.square();
+  return squares.transposed(functionals.trust, like);
+}
+
 }  // namespace
 
 EllipticLaw::EllipticLaw(const Poisson& pde) : pde_(pde) {
@@ -47,12 +68,29 @@ Tensor EllipticLaw::preconditioned(const Tensor& xi, const Tensor& precision) co
   return xi / (1 + amplitude_.to(xi.device()).square() * rate);
 }
 
-Tensor EllipticLaw::posterior(const NoisyValues& data, const PosteriorNoise& noise) const {
+Tensor EllipticLaw::posterior(const NoisyValues& data, const Functionals& functionals, const PosteriorNoise& noise,
+                              const Tensor& row_noise) const {
   pde_.check_shape(data.values);
-  const GaussianMap map{[this](const Tensor& xi) { return apply(xi); },
-                        [this](const Tensor& x) { return transposed(x); }};
-  const auto preconditioner = [&](const Tensor& xi) { return preconditioned(xi, data.precision); };
-  return apply(condition_gaussian(map, data, preconditioner, noise, kCg).x);
+  GaussianMap map{[this](const Tensor& xi) { return apply(xi); }, [this](const Tensor& x) { return transposed(x); }};
+  NoisyValues known = data;
+  PosteriorNoise draw = noise;
+  Tensor precision = data.precision;
+  const auto& like = data.values;
+  if (!functionals.empty()) {
+    map.apply = [&, this](const Tensor& xi) {
+      const Tensor x = apply(xi);
+      return beside(x, functionals, functionals.apply(x));
+    };
+    map.transposed = [&, this](const Tensor& both) {
+      return transposed(entries_of(both, like) + functionals.transposed(rows_of(both, like, functionals), like));
+    };
+    known = {beside(data.values, functionals, functionals.value),
+             beside(data.precision, functionals, functionals.trust)};
+    if (noise.eta.defined()) draw.eta = torch::cat({noise.eta.flatten(1), row_noise}, 1);
+    precision = precision + precision_of(functionals, like);
+  }
+  const auto preconditioner = [&](const Tensor& xi) { return preconditioned(xi, precision); };
+  return apply(condition_gaussian(map, known, preconditioner, draw, kCg).x);
 }
 
 NoisyValues EllipticLaw::with_stencils(const NoisyValues& data, const Tensor& known, double precision) const {

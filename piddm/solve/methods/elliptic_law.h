@@ -5,11 +5,13 @@
 //   x = (u, a) = F xi,   g = C^T (sqrt(HW) s xi),   a = g (Helmholtz: its outer ring 0),   u = S a,  S the PDE's direct
 //                        solver, symmetric
 //
-// so conditioning on any noisy entries of u and a is exact linear algebra (gaussian_conditioning.h), and every
-// posterior field satisfies the discrete equation to round-off.
+// so conditioning on any noisy entries of u and a, and on any linear functionals A x, is exact linear algebra: that of
+// gaussian_conditioning.h with the map xi -> (F xi, A F xi). Every posterior field satisfies the discrete equation to
+// round-off.
 
 #include "piddm/numerics/gaussian_conditioning.h"
 #include "piddm/pde/poisson.h"
+#include "piddm/solve/task/functionals.h"
 
 namespace piddm {
 
@@ -22,7 +24,13 @@ class EllipticLaw {
   Tensor transposed(const Tensor& x) const;
 
   /// Mean of x given the data, or with `noise` a draw: [B,2,H,W] float64.
-  Tensor posterior(const NoisyValues& data, const PosteriorNoise& noise = {}) const;
+  Tensor posterior(const NoisyValues& data, const PosteriorNoise& noise = {}) const {
+    return posterior(data, {}, noise, {});
+  }
+
+  /// The same given functionals too: physical units, trust = 1/sigma^2; `row_noise` [B,R] are their random numbers.
+  Tensor posterior(const NoisyValues& data, const Functionals& functionals, const PosteriorNoise& noise,
+                   const Tensor& row_noise) const;
 
   /// Adds what the equation says without a law: where all five values of u in a stencil are known with the precision
   /// `known`, so is a there.

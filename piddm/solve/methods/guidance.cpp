@@ -52,8 +52,8 @@ class Guided {
   double eta(int64_t i) const { return late(i) ? options_.eta : 0; }
 
   Tensor data(const Tensor& clean) const {
-    if (options_.data_penalty == Penalty::square) return known_.misfit(clean);
-    return ((known_.weight * (clean - known_.values).square()).sum({1, 2, 3}) + kTiny).sqrt();
+    if (options_.data_penalty == Penalty::square) return known_.pull(clean) / known_.known_values();
+    return (known_.pull(clean) + kTiny).sqrt();
   }
 
   const Model& model_;

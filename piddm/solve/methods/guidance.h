@@ -3,7 +3,8 @@
 // through the network, of what is asked of the clean estimate x0^ (the posterior mean).
 //
 //   x_{t-dt} = x_t - v(x_t, t) dt - zeta grad D(x0^) - eta grad P(x0^),     gradients with respect to x_t
-//   D = ||sqrt(w) M (x0^ - x')||_2 (norm, DPS and DiffusionPDE) or its mean square (square)
+//   D = ||sqrt(w) M (x0^ - x')||_2 (norm, DPS and DiffusionPDE) or its mean square (square), with the weights of
+//       Target::pull
 //   P = mean R(x0^)^2 (square, the paper) or its root (norm)
 //
 // The paper prints "+ v dt", which with its own v = e - x0 and t falling goes the wrong way.

@@ -9,12 +9,6 @@ namespace piddm {
 
 namespace {
 
-/// The samples `rows` of a target.
-Target selected(const Target& target, const Tensor& rows) {
-  const auto part = [&](const Tensor& x) { return x.index_select(0, rows); };
-  return {part(target.values), part(target.mask), part(target.weight), part(target.exact), part(target.sigma)};
-}
-
 /// Rows whose sum of squares is the mean of x^2.
 Tensor mean_rows(const Tensor& x) {
   const auto flat = x.flatten(1);
@@ -54,6 +48,8 @@ PiddmMethod::PiddmMethod(const Model& model, const PiddmOptions& options)
       relaxed_(model, relaxed(model.heads)),
       rows_(model.pde, model.normalizer),
       options_(in_bounds(options)) {
+  require<UsageError>(!options.randomize || (options.starts == 1 && options.candidates == 1),
+                      "randomize: a draw has one start; set starts=1 and candidates=1");
   if (options.lambda < 0) options_.lambda = preconditioned(options_, *model.pde) ? kPreconditionedLambda : kPlainLambda;
 }
 
@@ -91,12 +87,26 @@ Tensor PiddmMethod::refined_latents(const Batch& batch) {
   return end.x;
 }
 
-LatentResult PiddmMethod::search(const Tensor& e, const Target& target) const {
+PiddmMethod::Anchor PiddmMethod::Anchor::select(const Tensor& starts) const {
+  const auto part = [&](const Tensor& x) { return x.defined() ? x.index_select(0, starts) : x; };
+  return {part(e), part(physics)};
+}
+
+PiddmMethod::Anchor PiddmMethod::anchor_of(const Batch& batch, const Tensor& start) const {
+  if (!options_.randomize) return {};
+  const torch::NoGradGuard no_grad;
+  const auto like = physics_rows(batch.known.values.narrow(0, 0, 1), preconditioned(options_, *model_.pde));
+  return {start.detach(), normal(batch.seed, Stream::physics_noise, batch.first, batch.count, {like.size(1)},
+                                 like.scalar_type(), like.device())};
+}
+
+LatentResult PiddmMethod::search(const Tensor& e, const Target& target, const Anchor& anchor) const {
   const int64_t cases = target.mask.size(0), starts = options_.starts;
   const auto stage = [&](const Tensor& from, double lambda, int64_t iterations) {
     const RowFunction f = [&](const Tensor& x, const Tensor& rows_of) {
       const bool all = starts == 1 && rows_of.size(0) == cases;
-      return rows(x, all ? target : selected(target, rows_of.div(starts, "floor")), lambda);
+      if (all) return rows(x, target, lambda, anchor);
+      return rows(x, target.select(rows_of.div(starts, "floor")), lambda, anchor.select(rows_of));
     };
     auto options = options_.task;
     options.iterations = iterations;
@@ -114,7 +124,9 @@ LatentResult PiddmMethod::search(const Tensor& e, const Target& target) const {
 
 Tensor PiddmMethod::best_latents(const Batch& batch) {
   const int64_t cases = batch.count, starts = options_.starts;
-  const auto end = search(starts_of(batch), batch.known);
+  const auto target = options_.randomize ? batch.known.perturbed(batch.seed, batch.first) : batch.known;
+  const auto start = starts_of(batch);
+  const auto end = search(start, target, anchor_of(batch, start));
   unmetered_ += end.tangents;
   const int64_t tried = options_.candidates > starts ? options_.candidates : 0;
   if (batch.first == 0) case_evaluations_.clear();
@@ -130,7 +142,7 @@ Tensor PiddmMethod::starts_of(const Batch& batch) const {
   const int64_t starts = options_.starts, tried = std::max(options_.candidates, starts);
   std::vector<Tensor> latents, values;
   for (int64_t j = 0; j < tried; ++j) {
-    latents.push_back(options_.spread * noise(batch, j));
+    latents.push_back(options_.randomize ? noise(batch, j) : options_.spread * noise(batch, j));
     if (tried > starts) values.push_back(task_loss(latents.back(), batch.known).nan_to_num(INFINITY));
   }
   auto all = torch::stack(latents, 1).flatten(0, 1);
@@ -159,13 +171,34 @@ Tensor PiddmMethod::admissible(const Tensor& x) const {
   return out;
 }
 
-Tensor PiddmMethod::rows(const Tensor& e, const Target& target, double lambda) const {
+Tensor PiddmMethod::misfit_rows(const Tensor& z, const Target& target) const {
+  const auto n = target.known_values();
+  const auto entries = ((target.weight / n.view({-1, 1, 1, 1})).sqrt() * (z - target.values)).flatten(1);
+  const auto& f = target.functionals;
+  if (f.empty()) return entries;
+  const auto of_rows = (f.trust / n.index_select(0, f.sample)).sqrt() * (f.apply(z) - f.value);
+  return torch::cat({entries, f.padded(of_rows, z.size(0))}, 1);
+}
+
+Tensor PiddmMethod::unit(const Target& target) const {
+  const auto n = target.known_values(), one = torch::ones_like(n);
+  const auto of_exact = options_.randomize ? n / (2 * kExactSigma * kExactSigma) : one;
+  return torch::where(target.noisy(), n / (2 * kBalancedSigma * kBalancedSigma), of_exact).sqrt().unsqueeze(1);
+}
+
+Tensor PiddmMethod::rows(const Tensor& e, const Target& target, double lambda, const Anchor& anchor) const {
   const auto z = relaxed_(e);
-  const auto known = target.mask.sum({1, 2, 3}, true).clamp_min(1);
-  auto misfit = ((target.weight / known).sqrt() * (z - target.values)).flatten(1);
-  if (lambda == 0) return misfit;
-  const auto physics = physics_rows(options_.hard ? target.mixed(z) : z, preconditioned(options_, *model_.pde));
-  return torch::cat({misfit, std::sqrt(lambda) * physics}, 1);
+  std::vector<Tensor> all = {misfit_rows(z, target)};
+  if (lambda > 0)
+    all.push_back(std::sqrt(lambda) *
+                  physics_rows(options_.hard ? target.mixed(z) : z, preconditioned(options_, *model_.pde)));
+  if (options_.randomize || target.noisy().any().item<bool>())
+    for (auto& part : all) part = unit(target) * part;
+  if (anchor.e.defined()) {
+    if (lambda > 0) all.back() = all.back() + std::sqrt(0.5) * anchor.physics;
+    all.push_back(std::sqrt(0.5) * (e - anchor.e).flatten(1));
+  }
+  return all.size() == 1 ? all.front() : torch::cat(all, 1);
 }
 
 Tensor PiddmMethod::physics_rows(const Tensor& z, bool precondition) const {

@@ -20,6 +20,12 @@
 // or with spread = 1 at a sample of the student (docs/tasks.md). In the first `anneal` of the evaluations lambda is a
 // tenth of itself: what is known is fitted first, the equation settles the rest. Not with gauss-newton.
 //
+// A sample with noisy values has its objective in absolute units, J n / (2 tau^2) with the misfit of target.h: chi^2/2
+// plus the physics. With `randomize` (randomise, then optimise; Bardsley, Solonen, Haario, Laine, SIAM J. Sci. Comput.
+// 36, 2014) an answer is a draw: values are moved by their noise, the search starts at e0 ~ N(0,I), |e - e0|^2/2 is part
+// of the objective, and the physics, a term like any other there, are those of residuals moved by what the term allows.
+// Where d, A and R are linear the draws have exactly the law exp(-chi^2/2 - physics - |e|^2/2).
+//
 // A case may have several starts: of `candidates` latents, evaluated once each without gradients, the `starts` with the
 // lowest objective are optimised side by side, and the best end is the answer. Latent j of case i is a function of
 // (seed, i, j). task.iterations = 0 takes the best candidate as it is.
@@ -46,6 +52,7 @@ struct PiddmOptions {
   double anneal = 0.25;
   int64_t starts = 1;
   int64_t candidates = 1;
+  bool randomize = false;
   int64_t batch = 0;
 
   template <class V>
@@ -69,6 +76,9 @@ struct PiddmOptions {
       "tasks: latents optimised for each case, the best is kept; each takes task.iterations");
     f("candidates", candidates, count_from(1, 1e6),
       "tasks: latents tried for each case, the best of them are the starts");
+    f("randomize", randomize,
+      "tasks: each answer is a draw: noisy values perturbed, start and anchor at a latent of the prior; `spread` and "
+      "several starts do not apply");
   }
   static std::vector<FormerKey> former_keys() {
     return {{"batch", "", "it changes no result; say --set batch=N where the student is used"}};
@@ -82,10 +92,13 @@ class PiddmMethod : public BatchedMethod {
   static Evaluations evaluations(const PiddmOptions& o, Task task);
   /// In generation one evaluation is a sample as it is, more are steps of its refinement.
   static PiddmOptions within(PiddmOptions options, Task task, int64_t evaluations);
+  static json draw_options() { return {{"randomize", true}, {"starts", 1}, {"candidates", 1}}; }
 
   /// The objective of Algorithm 3, one value per sample: |task_rows|^2.
   Tensor task_loss(const Tensor& e, const Target& target) const { return task_rows(e, target).square().sum(1); }
-  Tensor task_rows(const Tensor& e, const Target& target) const { return rows(e, target, options_.lambda); }  ///< [B,M]
+  Tensor task_rows(const Tensor& e, const Target& target) const {
+    return rows(e, target, options_.lambda, {});
+  }  ///< [B,M]
 
   /// [n] int64: evaluations each case of the last solve took, over all its candidates and starts.
   Tensor case_evaluations() const { return torch::cat(case_evaluations_); }
@@ -93,11 +106,24 @@ class PiddmMethod : public BatchedMethod {
  protected:
   Tensor sample(const Batch& batch) override;
   bool uses_gradient(bool observed) const override { return iterations(observed) > 0; }
+  bool takes_functionals() const override { return true; }
   int64_t latents_per_sample(bool observed) const override { return observed ? options_.starts : 1; }
 
  private:
   int64_t iterations(bool observed) const { return (observed ? options_.task : options_.refine).iterations; }
-  Tensor rows(const Tensor& e, const Target& target, double lambda) const;
+
+  /// What a randomised search is anchored at, by start; undefined: none.
+  struct Anchor {
+    Tensor e;        ///< e0
+    Tensor physics;  ///< [B,M] what the rows of the physics are moved by
+    Anchor select(const Tensor& starts) const;
+  };
+  Anchor anchor_of(const Batch& batch, const Tensor& start) const;
+  Tensor rows(const Tensor& e, const Target& target, double lambda, const Anchor& anchor) const;
+
+  /// [B,R] the misfit's rows, and [B,1] the square root of what a sample's objective is multiplied by.
+  Tensor misfit_rows(const Tensor& z, const Target& target) const;
+  Tensor unit(const Target& target) const;
 
   /// z with the known values in it, and their misfit carried on.
   Tensor completed(const Tensor& z, const Target& target) const;
@@ -117,7 +143,7 @@ class PiddmMethod : public BatchedMethod {
   Tensor refined_latents(const Batch& batch);
 
   /// The search from e with a small lambda first, then with the full one; the result counts both.
-  LatentResult search(const Tensor& e, const Target& target) const;
+  LatentResult search(const Tensor& e, const Target& target, const Anchor& anchor) const;
 
   Student student_;
   Student relaxed_;  ///< without the sharp head: what tasks search on and answer with

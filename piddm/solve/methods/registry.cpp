@@ -22,6 +22,18 @@ std::string refusal_of(Task task, const Pde& pde) {
   return "";
 }
 
+template <class M>
+std::string draw_refusal_of(Task task, const Pde& pde) {
+  if constexpr (requires { M::draw_refusal(task, pde); }) return M::draw_refusal(task, pde);
+  return "";
+}
+
+template <class M>
+json draw_options_of() {
+  if constexpr (requires { M::draw_options(); }) return M::draw_options();
+  return json::object();
+}
+
 template <class M, class Options>
 Evaluations evaluations_with(const Options& options, Task task) {
   if constexpr (requires { M::evaluations(options, task); }) return M::evaluations(options, task);
@@ -89,6 +101,8 @@ json with_changes(json options, const json& before, const json& after) {
 
 // M has a constructor (model, options) and may have, all static:
 //   std::string refusal(Task, const Pde&)            why it cannot do that, "" where it can
+//   std::string draw_refusal(Task, const Pde&)       why an ensemble of its answers would say nothing
+//   json draw_options()                              what makes each answer a draw
 //   Evaluations evaluations(const Options&, Task)    per sample
 //   Options matched(Options)                         the paper's compute-matched share
 //   Options within(Options, Task, int64_t)           with at most this many evaluations per sample
@@ -118,6 +132,8 @@ MethodCard card(const std::string& name, std::optional<ModelKind> needs, const s
       .own = is_own<M>(),
       .slow = is_slow<M>(),
       .refusal = refusal_of<M>,
+      .draw_refusal = draw_refusal_of<M>,
+      .draw_options = draw_options_of<M>(),
       .options = describe_fields<Options>() + describe_fields(common),
       .check = [common, name](const json& options) { parsed<Options>(options, common, name); },
       .renewed =

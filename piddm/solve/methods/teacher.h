@@ -40,6 +40,7 @@ class TeacherMethod : public BatchedMethod {
   /// The same under another name.
   TeacherMethod(const std::string& name, const Model& model, const TeacherOptions& options);
   Tensor sample(const Batch& batch) override;
+  bool takes_functionals() const override { return true; }
   int64_t steps(bool observed) const override;
   bool uses_gradient(bool observed) const override { return observed; }
 

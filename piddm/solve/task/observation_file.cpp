@@ -74,8 +74,8 @@ Tensor sigma_of(const TensorMap& arrays, const Tensor& fields, const Pde& pde, c
   return any ? sigma : Tensor();
 }
 
-ObservationFile from_fields(const TensorMap& arrays, const std::string& file, Task task, const Pde& pde, uint64_t seed,
-                            const ObserveOptions& options, int64_t n) {
+ObservationFile from_fields(const TensorMap& arrays, const std::string& file, std::optional<Task> task, const Pde& pde,
+                            uint64_t seed, const ObserveOptions& options, int64_t n) {
   auto fields = fields_of(arrays, pde, file);
   auto sigma = sigma_of(arrays, fields, pde, file);
   const int64_t count = n > 0 ? std::min(fields.size(0), n) : fields.size(0);
@@ -83,8 +83,10 @@ ObservationFile from_fields(const TensorMap& arrays, const std::string& file, Ta
   const auto known = torch::isfinite(fields);
   ObservationFile out;
   if (known.all().item<bool>()) {
+    require<UsageError>(task.has_value(),
+                        "{}: nothing in it is unknown, so it does not say what is asked for: add --task", file);
     out.truth = fields;
-    out.observation = observe(task, fields, pde, seed, options);
+    out.observation = observe(*task, fields, pde, seed, options);
   } else {
     out.observation = {torch::where(known, fields, torch::zeros_like(fields)), known.to(torch::kFloat32)};
   }
@@ -96,18 +98,41 @@ ObservationFile from_fields(const TensorMap& arrays, const std::string& file, Ta
 Observation first_samples(const Observation& all, int64_t n) {
   if (n <= 0 || n >= all.mask.size(0)) return all;
   const auto part = [n](const Tensor& x) { return x.defined() ? x.narrow(0, 0, n) : x; };
-  return {part(all.values), part(all.mask), part(all.sigma)};
+  return {part(all.values), part(all.mask), part(all.sigma), all.functionals.select(torch::arange(n))};
 }
 
 void hide_what_the_task_asks_for(Observation& observation, Task task, const Pde& pde) {
   for (int64_t c = 0; c < pde.num_channels(); ++c)
-    if (!reveals(task, pde.channels()[static_cast<size_t>(c)])) observation.mask.select(1, c).zero_();
+    if (!reveals(task, pde.channels()[static_cast<size_t>(c)])) {
+      observation.mask.select(1, c).zero_();
+      if (!observation.functionals.empty())
+        observation.functionals = observation.functionals.keep(observation.functionals.channel != c);
+    }
+}
+
+/// The task of which these are the knowns.
+Task concluded(const Observation& observation, const Pde& pde, const std::string& file) {
+  bool solution = false, coefficient = false;
+  for (int64_t c = 0; c < pde.num_channels(); ++c) {
+    const auto& channel = pde.channels()[static_cast<size_t>(c)];
+    const auto& rows = observation.functionals;
+    const bool known =
+        observation.mask.select(1, c).any().item<bool>() || (!rows.empty() && (rows.channel == c).any().item<bool>());
+    if (channel.role == Role::solution) solution = solution || known;
+    if (channel.role == Role::coefficient && !channel.given_in_inverse) coefficient = coefficient || known;
+  }
+  require<DataError>(solution || coefficient, "{}: nothing in it is known", file);
+  return solution && coefficient ? Task::reconstruct : solution ? Task::inverse : Task::forward;
+}
+
+bool nothing_known(const Observation& observation) {
+  return observation.mask.sum().item<double>() == 0 && observation.functionals.empty();
 }
 
 }  // namespace
 
-ObservationFile read_observation(const std::filesystem::path& file, Task task, const Pde& pde, uint64_t seed,
-                                 const ObserveOptions& options, int64_t n) {
+ObservationFile read_observation(const std::filesystem::path& file, std::optional<Task> task, const Pde& pde,
+                                 uint64_t seed, const ObserveOptions& options, int64_t n) {
   require<UsageError>(task != Task::generate,
                       "--task generate observes nothing; choose forward, inverse or reconstruct");
   ObservationFile out;
@@ -120,9 +145,10 @@ ObservationFile read_observation(const std::filesystem::path& file, Task task, c
     else
       out = from_fields(arrays, file.string(), task, pde, seed, options, n);
   }
-  if (!out.truth.defined()) hide_what_the_task_asks_for(out.observation, task, pde);
-  require<DataError>(out.observation.mask.sum().item<double>() > 0, "{}: nothing in it is known for the task {}",
-                     file.string(), task_name(task));
+  if (task && !out.truth.defined()) hide_what_the_task_asks_for(out.observation, *task, pde);
+  require<DataError>(!task || !nothing_known(out.observation), "{}: nothing in it is known for the task {}",
+                     file.string(), task ? task_name(*task) : "");
+  out.task = task ? *task : concluded(out.observation, pde, file.string());
   return out;
 }
 

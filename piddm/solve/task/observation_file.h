@@ -11,6 +11,7 @@
 // the truth, and the task hides what it asks for.
 
 #include <filesystem>
+#include <optional>
 
 #include "piddm/solve/task/task.h"
 
@@ -18,12 +19,15 @@ namespace piddm {
 
 struct ObservationFile {
   Observation observation;
-  Tensor truth;  ///< the whole samples, where the file has them; else undefined
+  Tensor truth;                   ///< the whole samples, where the file has them; else undefined
+  Task task = Task::reconstruct;  ///< as given, or what follows from the channels that are known
 };
 
 /// The first `n` samples of the file (0: all). Nothing known, wrong shapes, infinite values or a description that names
-/// another PDE are DataErrors. `options` say what a task reveals of complete samples.
-ObservationFile read_observation(const std::filesystem::path& file, Task task, const Pde& pde, uint64_t seed,
-                                 const ObserveOptions& options = {}, int64_t n = 0);
+/// another PDE are DataErrors. `options` say what a task reveals of complete samples. Without a task everything in the
+/// file counts, and the task follows: of coefficients alone forward, of solutions alone inverse (beside coefficients
+/// given then), else reconstruct; a file of complete samples is then a UsageError.
+ObservationFile read_observation(const std::filesystem::path& file, std::optional<Task> task, const Pde& pde,
+                                 uint64_t seed, const ObserveOptions& options = {}, int64_t n = 0);
 
 }  // namespace piddm

@@ -45,6 +45,13 @@ int64_t channel_number(const std::string& name, const std::vector<std::string>& 
   return found - names.begin();
 }
 
+SensorKind kind_of(const std::string& name, const std::string& origin) {
+  const auto names = enum_names(SensorKind{});
+  const auto found = std::find(names.begin(), names.end(), name);
+  require<DataError>(found != names.end(), "{}: {}", origin, unknown_name_message("kind", name, names));
+  return static_cast<SensorKind>(found - names.begin());
+}
+
 SensorReading reading_of(const std::vector<std::string>& cells, const SensorColumns& columns,
                          const std::vector<std::string>& channels, const std::string& origin) {
   const auto text = [&](const std::string& name) { return cells[columns.at.at(name)]; };
@@ -55,19 +62,24 @@ SensorReading reading_of(const std::vector<std::string>& cells, const SensorColu
   const double sample = optional_number("sample").value_or(0);
   require<DataError>(sample == std::floor(sample) && std::abs(sample) < 1e15, "{}: sample = {} is not a whole number",
                      origin, sample);
+  const bool kinds = columns.at.count("kind") > 0 && !text("kind").empty();
   return {.origin = origin,
           .channel = channel_number(text("channel"), channels, origin),
           .sample = static_cast<int64_t>(sample),
           .h = optional_number(columns.h),
           .w = optional_number(columns.w),
           .value = number(text("value"), origin, "value"),
-          .sigma = optional_number("sigma").value_or(0)};
+          .sigma = optional_number("sigma").value_or(0),
+          .kind = kinds ? kind_of(text("kind"), origin) : SensorKind::point,
+          .h1 = optional_number(columns.h1),
+          .w1 = optional_number(columns.w1)};
 }
 
 }  // namespace
 
 SensorColumns::SensorColumns(const std::vector<std::string>& names, const std::string& origin) {
-  const std::vector<std::string> known = {"channel", "i", "j", "x", "y", "t", "value", "sigma", "sample"};
+  const std::vector<std::string> known = {"channel", "i",  "j",  "x",     "y",     "t",     "kind",
+                                          "x1",      "y1", "t1", "value", "sigma", "sample"};
   for (size_t k = 0; k < names.size(); ++k) {
     require<DataError>(std::find(known.begin(), known.end(), names[k]) != known.end(), "{}: {}", origin,
                        unknown_name_message("column", names[k], known));
@@ -75,10 +87,14 @@ SensorColumns::SensorColumns(const std::vector<std::string>& names, const std::s
   }
   coordinates = at.count("x") > 0;
   if (coordinates) h = "x", w = at.count("t") ? "t" : "y";
+  w1 = w == "t" ? "t1" : "y1";
   for (const auto& name : {std::string("channel"), h, w, std::string("value")})
     require<DataError>(at.count(name) > 0, "{}: column '{}' is missing", origin, name);
   require<DataError>(!coordinates || !(at.count("i") || at.count("j") || (at.count("t") && at.count("y"))),
                      "{}: give places by i and j, by x and y, or by x and t", origin);
+  const bool ends = at.count("x1") || at.count("y1") || at.count("t1");
+  require<DataError>(!ends || (coordinates && at.count(h1) && at.count(w1)),
+                     "{}: columns x1 and {} go together, and with x and {}", origin, w1, w);
 }
 
 SensorTable parse_sensors(std::string_view text, const std::string& file, const std::vector<std::string>& channels) {

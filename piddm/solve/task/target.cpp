@@ -8,8 +8,6 @@ namespace {
 
 constexpr double kSameCoefficient = 1e-5;
 
-Tensor over_sample(const Tensor& x) { return x.sum({1, 2, 3}, true); }
-
 /// sigma in network units where the mask is 1, else 0; float64 on the device of the mask.
 Tensor network_sigma(const Tensor& given, const Tensor& mask, const Normalizer& normalizer) {
   auto sigma = given.to(mask.device(), torch::kFloat64).clone();
@@ -17,10 +15,13 @@ Tensor network_sigma(const Tensor& given, const Tensor& mask, const Normalizer& 
   return torch::where(mask > 0, sigma, torch::zeros_like(sigma));
 }
 
-Tensor noise_weights(const Tensor& mask, const Tensor& sigma) {
-  const auto raw = mask / (sigma.square() + kExactSigma * kExactSigma);
-  return raw * (over_sample(mask) / over_sample(raw).clamp_min(1e-300));
+/// w of values whose samples have noise (`noisy`, 1 or 0, of the same shape) or have none.
+Tensor misfit_weights(const Tensor& sigma, const Tensor& noisy) {
+  const auto w = kBalancedSigma * kBalancedSigma / (sigma.square() + kExactSigma * kExactSigma);
+  return torch::where(noisy > 0, w, torch::ones_like(w));
 }
+
+Tensor pull_weights(const Tensor& sigma) { return 1 / (1 + sigma.square() / (kBalancedSigma * kBalancedSigma)); }
 
 std::string valid_range(const std::pair<double, double>& range) {
   const auto [low, high] = range;
@@ -31,13 +32,58 @@ std::string valid_range(const std::pair<double, double>& range) {
 }  // namespace
 
 Tensor Target::misfit(const Tensor& z) const {
-  return (weight * (z - values).square()).sum({1, 2, 3}) / mask.sum({1, 2, 3}).clamp_min(1);
+  auto sum = (weight * (z - values).square()).sum({1, 2, 3});
+  if (!functionals.empty()) {
+    const auto squares = functionals.trust * (functionals.apply(z) - functionals.value).square();
+    sum = sum + functionals.sum_by_sample(squares, z.size(0));
+  }
+  return sum / known_values();
+}
+
+Tensor Target::pull(const Tensor& z) const {
+  auto sum = (mask * pull_weights(sigma) * (z - values).square()).sum({1, 2, 3});
+  if (functionals.empty()) return sum;
+  const auto squares = pull_weights(functionals.sigma) * (functionals.apply(z) - functionals.value).square();
+  return sum + functionals.sum_by_sample(squares, z.size(0));
+}
+
+Tensor Target::known_values() const {
+  auto n = mask.sum({1, 2, 3});
+  if (!functionals.empty()) n = n + functionals.count(mask.size(0)).to(n.options());
+  return n.clamp_min(1);
+}
+
+Tensor Target::noisy() const {
+  auto any = (mask - exact).flatten(1).amax(1) > 0;
+  if (functionals.empty()) return any;
+  return any | (functionals.sum_by_sample((functionals.sigma > 0).to(mask.scalar_type()), mask.size(0)) > 0);
+}
+
+Target Target::perturbed(uint64_t seed, int64_t first) const {
+  auto out = *this;
+  const int64_t samples = mask.size(0);
+  const auto draw = [&](Stream stream, const std::vector<int64_t>& shape) {
+    return normal(seed, stream, first, samples, shape, mask.scalar_type(), mask.device());
+  };
+  out.values = values + sigma * draw(Stream::data_noise, mask.sizes().slice(1).vec());
+  if (functionals.empty()) return out;
+  const int64_t most = functionals.count(samples).max().item<int64_t>();
+  out.functionals.value =
+      functionals.value + functionals.sigma * functionals.unpadded(draw(Stream::sensor_noise, {most}));
+  return out;
 }
 
 Target Target::narrow(int64_t first, int64_t count) const {
   if (empty()) return {};
   const auto part = [&](const Tensor& x) { return x.narrow(0, first, count); };
-  return {part(values), part(mask), part(weight), part(exact), part(sigma)};
+  return {part(values), part(mask),  part(weight),
+          part(exact),  part(sigma), functionals.select(torch::arange(first, first + count))};
+}
+
+Target Target::select(const Tensor& samples) const {
+  if (empty()) return {};
+  const auto part = [&](const Tensor& x) { return x.index_select(0, samples); };
+  return {part(values), part(mask), part(weight), part(exact), part(sigma), functionals.select(samples)};
 }
 
 Target exact_target(const Tensor& values, const Tensor& mask) {
@@ -53,13 +99,28 @@ Target make_target(const Observation& observation, const Model& model, const std
   const auto known = torch::where(mask > 0, given, torch::zeros_like(mask));
   require<DataError>(all_finite(known), "[{}] an observed value is not finite", method);
   const auto values = model.normalizer.to_network(known);
-  if (!observation.sigma.defined()) return exact_target(values, mask);
-  model.pde->check_shape(observation.sigma);
-  const auto sigma = network_sigma(observation.sigma, mask, model.normalizer);
-  require<DataError>(all_finite(sigma) && (sigma >= 0).all().item<bool>(),
-                     "[{}] the sigma of an observed value is negative or not finite", method);
-  return {values, mask, noise_weights(mask.to(torch::kFloat64), sigma).to(dtype), mask * (sigma == 0).to(dtype),
-          sigma.to(dtype)};
+  auto target = exact_target(values, mask);
+  target.functionals = observation.functionals.to(model.device(), torch::kFloat64).to_network(model.normalizer);
+  require<DataError>(
+      target.functionals.empty() || (all_finite(target.functionals.value) && all_finite(target.functionals.sigma)),
+      "[{}] an observed value is not finite", method);
+  if (observation.sigma.defined()) {
+    model.pde->check_shape(observation.sigma);
+    const auto sigma = network_sigma(observation.sigma, mask, model.normalizer);
+    require<DataError>(all_finite(sigma) && (sigma >= 0).all().item<bool>(),
+                       "[{}] the sigma of an observed value is negative or not finite", method);
+    target.sigma = sigma.to(dtype);
+    target.exact = mask * (sigma == 0).to(dtype);
+  }
+  const auto noisy = target.noisy();
+  if (noisy.any().item<bool>())
+    target.weight = mask * misfit_weights(target.sigma, noisy.to(dtype).view({-1, 1, 1, 1}).expand_as(mask));
+  auto& rows = target.functionals;
+  if (!rows.empty()) {
+    rows.trust = misfit_weights(rows.sigma, noisy.index_select(0, rows.sample).to(torch::kFloat64));
+    rows = rows.to(model.device(), dtype);
+  }
+  return target;
 }
 
 void check_given_coefficients(const Target& target, const Model& model, const std::string& method) {

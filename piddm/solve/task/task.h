@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "piddm/pde/pde.h"
+#include "piddm/solve/task/functionals.h"
 
 namespace piddm {
 
@@ -25,6 +26,7 @@ struct Observation {
   Tensor mask;    ///< [B,C,H,W], 1 where known, else 0
   /// [B,C,H,W] standard deviation of the noise of each value, physical units, 0: exact; undefined: all exact.
   Tensor sigma = {};
+  Functionals functionals = {};  ///< what is known beside entries: averages, fluxes, points between them; physical
 };
 
 /// How much a task reveals of true samples. DiffusionPDE's tasks are points = 500 with forward, inverse and

@@ -2,6 +2,7 @@
 
 #include "piddm/pde/helmholtz.h"
 #include "piddm/solve/methods/elliptic_law.h"
+#include "piddm/solve/task/sensor_rows.h"
 #include "tests/solve/methods/small_model.h"
 #include "tests/testing.h"
 
@@ -72,6 +73,91 @@ TEST(EllipticLaw, ThePosteriorMeanIsThatOfDenseConditioning) {
               << name << grid << c;
       }
     }
+}
+
+/// Four functionals of each of two samples: an average of u over a box, a line of a, a flux, a point.
+Functionals functionals_of(const Poisson& pde, const Tensor& x) {
+  const auto& channels = pde.channels();
+  const std::vector<std::pair<int64_t, SensorRow>> rows = {{0, box_row(pde, channels[0], {0.1, 0.2}, {0.6, 0.5})},
+                                                           {1, line_row(pde, channels[1], {0.1, 0.9}, {0.9, 0.3})},
+                                                           {0, flux_row(pde, channels[0], {0, 0.2}, {0, 0.7})},
+                                                           {1, point_row(pde, channels[1], {0.33, 0.77})}};
+  std::vector<int64_t> sample, channel, row, entry;
+  std::vector<double> weight;
+  for (int64_t b = 0; b < 2; ++b)
+    for (const auto& [c, one] : rows) {
+      for (const auto& [at, w] : one.weights) {
+        row.push_back(static_cast<int64_t>(sample.size()));
+        entry.push_back(c * pde.grid().points() + at);
+        weight.push_back(w);
+      }
+      sample.push_back(b);
+      channel.push_back(c);
+    }
+  Functionals f{.sample = torch::tensor(sample, torch::kLong), .channel = torch::tensor(channel, torch::kLong)};
+  f.value = f.sigma = torch::zeros({8}, torch::kFloat64);
+  f.gain = torch::ones({8}, torch::kFloat64);
+  f.row = torch::tensor(row, torch::kLong);
+  f.entry = torch::tensor(entry, torch::kLong);
+  f.weight = torch::tensor(weight, torch::kFloat64);
+  f.value = f.apply(x);
+  f.sigma = 0.05 * f.value.abs();
+  f.trust = f.sigma.pow(-2);
+  return f;
+}
+
+/// The rows of sample b as a matrix over its entries.
+Tensor dense_rows(const Functionals& f, int64_t b, int64_t entries) {
+  const auto one = f.select(torch::tensor({b}));
+  const auto unit = torch::eye(entries, torch::kFloat64);
+  std::vector<Tensor> columns;
+  for (int64_t k = 0; k < entries; ++k) columns.push_back(one.apply(unit[k].unsqueeze(0)));
+  return torch::stack(columns, 1);
+}
+
+TEST(EllipticLaw, ConditionsOnFunctionalsAsDenseConditioningDoes) {
+  for (const std::string name : {"poisson", "helmholtz"}) {
+    const auto pde = pde_of(name, 12);
+    const auto model = testing::small_model(pde);
+    const auto f = DenseLaw(*pde).f;
+    const auto x = pde->sample(7, 0, 2);
+    const auto data = third_of(x, model.normalizer);
+    const auto rows = functionals_of(*pde, x);
+    const auto mean = EllipticLaw(*pde).posterior(data, rows, {}, {});
+    for (int64_t b = 0; b < 2; ++b) {
+      const auto w = data.precision[b].flatten();
+      const auto at = w.nonzero().squeeze(1);
+      const auto one = rows.select(torch::tensor({b}));
+      const auto map = torch::cat({f.index_select(0, at), dense_rows(rows, b, f.size(0)).mm(f)});
+      const auto noise = torch::cat({1 / w.index_select(0, at), one.sigma.square()});
+      const auto y = torch::cat({data.values[b].flatten().index_select(0, at), one.value});
+      const auto gain = f.mm(map.t()).mm(torch::linalg_inv(map.mm(map.t()) + torch::diag(noise)));
+      const auto expected = gain.mv(y);
+      for (int64_t c = 0; c < 2; ++c)
+        EXPECT_LT(testing::relative_error(mean[b][c].flatten(), expected.view({2, -1})[c]), 1e-6) << name << c;
+    }
+  }
+}
+
+// From the observation on: sensors of every kind, and nothing else, through units and back.
+TEST(Classical, TakesAveragesAndFluxes) {
+  const auto pde = pde_of("poisson", 16);
+  const auto model = testing::small_model(pde);
+  const auto x = pde->sample(7, 0, 2);
+  Observation observation{torch::zeros_like(x), torch::zeros_like(x)};
+  observation.functionals = functionals_of(*pde, x);
+  const auto prior = observation.functionals.sigma.clone();
+  const auto found = ClassicalMethod(model, {}).solve(observation, 0).x;
+  EXPECT_LT(
+      (((observation.functionals.apply(found) - observation.functionals.value) / prior).square().mean()).item<double>(),
+      1);
+  EXPECT_LT(model.pde->pde_error(found).max().item<double>(), 1e-20);
+  const auto together = ClassicalMethod(model, {.estimate = Estimate::draw}).solve(observation, 3).x;
+  const auto apart = ClassicalMethod(model, {.estimate = Estimate::draw, .batch = 1}).solve(observation, 3).x;
+  EXPECT_LT(testing::relative_error(together, apart), 1e-6);
+  const auto darcy = testing::small_model(testing::tiny_pde());
+  EXPECT_ERROR(ClassicalMethod(darcy, {}).solve(observation, 0), ExitCode::usage,
+               "[classical] knows entries of the grid only");
 }
 
 TEST(EllipticLaw, DrawsHaveThePosteriorCovariance) {

@@ -24,7 +24,7 @@ TEST(Target, WithoutNoiseTheWeightIsTheMask) {
   EXPECT_LT(testing::relative_error(target.misfit(z), mean), 1e-6);
 }
 
-// Two noisy channels: weights go like 1/(s0^2 + sigma^2) in network units and average to 1 over what is known.
+// Two noisy channels: the misfit is chi^2 tau^2 / n.
 TEST(Target, WeightsFallWithTheNoise) {
   const auto model = testing::tiny_teacher();
   auto observation = observed();
@@ -37,10 +37,43 @@ TEST(Target, WeightsFallWithTheNoise) {
     const auto w = [&](int64_t c) { return target.weight[b][c].max().item<double>(); };
     const double s0 = kExactSigma * kExactSigma;
     EXPECT_NEAR(w(1) / w(0), (0.25 + s0) / (0.01 + s0), 1e-4);
-    EXPECT_NEAR(target.weight[b].sum().item<double>() / target.mask[b].sum().item<double>(), 1, 1e-9);
+    EXPECT_NEAR(w(0) * (0.25 + s0), kBalancedSigma * kBalancedSigma, 1e-9);
   }
+  const auto z = torch::zeros_like(target.values);
+  const auto chi2 = (target.mask * target.values.square() / (target.sigma.square() + kExactSigma * kExactSigma));
+  const auto expected = chi2.sum({1, 2, 3}) * std::pow(kBalancedSigma, 2) / target.known_values();
+  EXPECT_LT(testing::relative_error(target.misfit(z), expected), 1e-9);
   EXPECT_EQ((target.weight * (1 - target.mask)).abs().max().item<double>(), 0);
   EXPECT_NEAR(target.sigma.max().item<double>(), 0.5, 1e-6);
+}
+
+// Noise belongs to a sample: beside a noisy one a sample of exact values keeps its weights, and its misfit to the bit.
+TEST(Target, AnExactSampleDoesNotSeeTheNoiseOfOthers) {
+  const auto model = testing::tiny_teacher();
+  auto observation = observed();
+  const auto exact = make_target(observation, model, "test");
+  observation.sigma = torch::zeros_like(observation.values);
+  observation.sigma[1].fill_(0.5);
+  const auto mixed = make_target(observation, model, "test");
+  const auto z = torch::randn_like(exact.values);
+  EXPECT_TRUE(torch::equal(mixed.weight[0], exact.weight[0]));
+  EXPECT_TRUE(torch::equal(mixed.misfit(z)[2], exact.misfit(z)[2]));
+  EXPECT_TRUE(torch::equal(mixed.noisy(), torch::tensor({false, true, false})));
+  EXPECT_LT(mixed.misfit(z)[1].item<double>(), 0.9 * exact.misfit(z)[1].item<double>());
+}
+
+TEST(Target, PerturbationsHaveTheirSigmaAndBelongToASampleNumber) {
+  const auto model = testing::tiny_teacher();
+  auto observation = observed();
+  observation.sigma = torch::zeros_like(observation.values);
+  observation.sigma.select(1, 0).fill_(0.3 * model.normalizer.scale(0));
+  const auto target = make_target(observation, model, "test", torch::kFloat64);
+  const auto moved = target.perturbed(5, 7).values - target.values;
+  EXPECT_EQ((moved * target.exact).abs().max().item<double>(), 0);
+  const auto known = moved.masked_select(target.sigma > 0) / 0.3;
+  EXPECT_NEAR(known.square().mean().item<double>(), 1, 0.3);
+  EXPECT_TRUE(torch::equal(target.narrow(2, 1).perturbed(5, 9).values, target.perturbed(5, 7).values.narrow(0, 2, 1)));
+  EXPECT_FALSE(torch::equal(target.perturbed(6, 7).values, target.perturbed(5, 7).values));
 }
 
 TEST(Target, OnlyExactValuesReplace) {
