@@ -9,7 +9,7 @@
 // and from that one list come the strict reader with its bounds, the JSON writer and the help text. Numbers must be
 // finite, with or without bounds. Members may be bool, integers, double, std::string, an enum with an `enum_names(E)`
 // overload, a std::vector of those, raw json, a type that spells itself (`static T from_json(json, path)` and `json
-// to_json() const`), or another struct with `fields`. Keys that a struct once had are listed in `static
+// to_json() const`; with `bool absent() const` it is not written while that holds), or another struct with `fields`. Keys that a struct once had are listed in `static
 // std::vector<FormerKey> former_keys()`. A struct whose keys depend on one of its members may have `json own_keys(json
 // table, path, policy) const`, which takes out of a table what it accepts but does not use.
 
@@ -81,6 +81,11 @@ template <class T>
 concept SpellsItself = requires(const T& t, const json& j, const std::string& path) {
   { T::from_json(j, path) } -> std::same_as<T>;
   { t.to_json() } -> std::same_as<json>;
+};
+
+template <class T>
+concept MayBeAbsent = requires(const T& t) {
+  { t.absent() } -> std::same_as<bool>;
 };
 
 template <class T>
@@ -187,7 +192,11 @@ template <class T>
 json write_value(T& value) {
   if constexpr (HasFields<T>) {
     json j = json::object();
-    value.fields([&](const char* name, auto& member, const auto&...) { j[name] = write_value(member); });
+    value.fields([&](const char* name, auto& member, const auto&...) {
+      if constexpr (MayBeAbsent<std::remove_reference_t<decltype(member)>>)
+        if (member.absent()) return;
+      j[name] = write_value(member);
+    });
     return j;
   } else if constexpr (SpellsItself<T>) {
     return value.to_json();
@@ -236,6 +245,9 @@ std::string describe_fields(T options = {}, const std::string& prefix = "") {
   options.fields([&](const char* name, auto& member, const auto&... about) {
     const char* meaning = detail::meaning_of(about...);
     const std::string key = prefix.empty() ? name : prefix + "." + name;
+    if constexpr (detail::MayBeAbsent<std::remove_reference_t<decltype(member)>>) {
+      if (member.absent()) return;
+    }
     if constexpr (detail::HasFields<std::remove_reference_t<decltype(member)>>) {
       text += fmt::format("\n# {}\n{}", meaning, describe_fields(member, key));
     } else {

@@ -6,6 +6,11 @@
 
 namespace piddm {
 
+PdeDefinition PdeDefinition::from_json(const json& j, const std::string& path) {
+  require<UsageError>(j.is_object(), "{}: expected the table of a PDE file, got {}", path, j.dump());
+  return {.table = j};
+}
+
 double Pde::parameter(const std::string& name, double value, double low, double high, const std::string& meaning) {
   if (const auto given = options_.parameters.find(name); given != options_.parameters.end()) {
     require<UsageError>(given->is_number(), "[{}] parameter {}: expected a number, got {}", this->name(), name,

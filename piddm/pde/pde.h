@@ -83,15 +83,27 @@ struct Decoded {
 
 constexpr int64_t kSmallestGrid = 16, kLargestGrid = 1024;
 
+/// The text of a PDE that is not in the registry: the table of its file (language/pde_text.h). Travels with models, data
+/// and configs, so that the file is needed once.
+struct PdeDefinition {
+  json table = json::object();
+
+  bool absent() const { return table.empty(); }
+  json to_json() const { return table; }
+  static PdeDefinition from_json(const json& j, const std::string& path);
+};
+
 struct PdeOptions {
   std::string name = "darcy";
   GridSize grid = 128;
   json parameters = json::object();
+  PdeDefinition definition = {};
   template <class V>
   void fields(V&& f) {
     f("name", name, "which PDE; see `piddm list pdes`");
     f("grid", grid, between(kSmallestGrid, kLargestGrid), "points per side: 64, or [64, 32] along x and y (or t)");
     f("parameters", parameters, "constants of the equation that differ from the PDE's defaults, e.g. {k = 2.0}");
+    f("definition", definition, "the equation itself, where it is none of the registry (docs/own-pde.md)");
   }
 };
 
