@@ -32,12 +32,6 @@ Tensor make_batch(const Pde& pde, const SampleRange& range, int64_t first, int64
 
 }  // namespace
 
-std::string law_of(const Pde& pde) {
-  for (const auto& entry : pde_registry().entries())
-    if (entry.name == pde.name()) return entry.summary;
-  return pde.name();
-}
-
 void check_finite(const Tensor& fields, const std::vector<std::string>& channels, const std::string& origin) {
   for (int64_t i = 0; i < fields.size(0); ++i) {
     const auto sample = fields[i];
@@ -75,7 +69,7 @@ DataDescription describe_samples(const Pde& pde, const SampleRange& range, const
   return {.pde = pde.name(),
           .parameters = parameters_of(pde),
           .seed = range.seed,
-          .law = law_of(pde),
+          .law = pde.summary(),
           .first = range.first,
           .floor = floor_of(pde, statistics),
           .device = range.device.is_cpu() ? "" : range.device.str()};

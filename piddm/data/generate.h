@@ -20,9 +20,6 @@ struct SampleRange {
   int64_t batch = 64;                  ///< samples at a time
 };
 
-/// What the PDE is, in one line: its entry in the registry.
-std::string law_of(const Pde& pde);
-
 /// DataError at the first value of [N,C,H,W] that is not finite: channel, sample, position.
 void check_finite(const Tensor& fields, const std::vector<std::string>& channels, const std::string& origin);
 

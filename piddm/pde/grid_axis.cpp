@@ -5,7 +5,10 @@
 
 namespace piddm {
 
-std::string GridAxis::label() const { return unit.empty() ? name : name + " (" + unit + ")"; }
+std::string GridAxis::label() const {
+  const auto words = title.empty() ? name : name + ", " + title;
+  return unit.empty() ? words : words + " (" + unit + ")";
+}
 
 double GridAxis::spacing(int64_t points) const {
   const bool ends_stored = kind == AxisKind::nodes || kind == AxisKind::time;

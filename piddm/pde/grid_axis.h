@@ -20,9 +20,10 @@ struct GridAxis {
   std::string name;  ///< "x", "y" or "t"
   AxisKind kind = AxisKind::nodes;
   double length = 1;
-  std::string unit = {};  ///< of `length`; empty: dimensionless
+  std::string unit = {};   ///< of `length`; empty: dimensionless
+  std::string title = {};  ///< in words: "depth"
 
-  /// "x", or "x (m)" with a unit.
+  /// "x", "x (m)" with a unit, "x, depth (m)" with a title.
   std::string label() const;
 
   double spacing(int64_t points) const;

@@ -11,6 +11,14 @@ PdeDefinition PdeDefinition::from_json(const json& j, const std::string& path) {
   return {.table = j};
 }
 
+std::string Channel::label() const { return title.empty() ? name : name + ", " + title; }
+
+std::string Pde::summary() const {
+  for (const auto& entry : pde_registry().entries())
+    if (entry.name == name()) return entry.summary;
+  return name();
+}
+
 double Pde::parameter(const std::string& name, double value, double low, double high, const std::string& meaning) {
   if (const auto given = options_.parameters.find(name); given != options_.parameters.end()) {
     require<UsageError>(given->is_number(), "[{}] parameter {}: expected a number, got {}", this->name(), name,

@@ -41,6 +41,11 @@ struct Channel {
   std::optional<std::pair<double, double>> valid = {};  ///< where the equation makes sense; a decode moves the
                                                         ///< coefficient into it
   bool given_in_inverse = false;                        ///< a coefficient that is known in the task inverse too
+  std::string unit = {};                                ///< of its values; empty: dimensionless
+  std::string title = {};                               ///< in words, for pictures: "concentration"
+
+  /// "u", or "u, concentration" with a title.
+  std::string label() const;
 };
 
 /// One equation of a PDE. Its residual is a field of its own.
@@ -135,8 +140,14 @@ class Pde {
   /// x along H; y, or t of a problem in time, along W.
   virtual GridAxes axes() const = 0;
 
+  /// What it is, in one line: its entry in the registry, or its equation.
+  virtual std::string summary() const;
+
+  /// Whether coefficients can be drawn; those of a text may come from the user's data alone.
+  virtual bool has_law() const { return true; }
+
   /// Coefficients of samples first..first+count-1: [count, C_a, H, W] float64 on the CPU, a pure function of (seed,
-  /// index): the same bits for any batch split and number of threads.
+  /// index): the same bits for any batch split and number of threads. A UsageError without a law.
   virtual Tensor sample_coefficients(uint64_t seed, int64_t first, int64_t count) const = 0;
 
   /// The reference solution for these coefficients, [B, C_u, H, W] float64 on their device. `start` (optional) is a

@@ -153,7 +153,7 @@ std::string explanation(const DemoReport& report) {
       "data at these sizes (95th percentile), and the data's own residual.\n"
       "pde_error = mean (c r)^2 with c = {}, rel_residual = RMS(r) / RMS(its reference term on true data); every "
       "other error is in units of a channel's variance (boundary_error: of u's own unit).\n",
-      law_of(*report.pde), o.samples, o.held_out, o.cases, scales_text(*report.pde));
+      report.pde->summary(), o.samples, o.held_out, o.cases, scales_text(*report.pde));
 }
 
 /// Ours beside a rival by one metric, both above the floor of true data.
@@ -269,7 +269,7 @@ json to_json(const DemoReport& report) {
   for (const auto& row : report.tasks) out["tasks"][row.labels.task] = to_json(row.result);
   out["pde"] = write_fields(pde.options());
   out["pde"].update(
-      json{{"summary", law_of(pde)}, {"channels", pde.channel_names()}, {"residual_scale", scales_json(pde)}});
+      json{{"summary", pde.summary()}, {"channels", pde.channel_names()}, {"residual_scale", scales_json(pde)}});
   out["options"] = write_fields(report.options);
   out["machine"] = report.machine;
   return out;
