@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace piddm {
@@ -48,12 +49,15 @@ ExpressionPtr parameter_named(const std::string& name);
 ExpressionPtr coordinate_along(Coordinate axis);
 ExpressionPtr field_named(const std::string& name);
 
-/// Numbers are folded, and 0 + e, 0 * e, 1 * e, e / 1, e ^ 1, - - e simplified; a UsageError for an unknown name or a
-/// wrong number of arguments.
+/// Numbers are folded where that is finite, and 0 + e, 0 * e, 1 * e, e / 1, e ^ 1, - - e simplified; a UsageError for
+/// an unknown name or a wrong number of arguments.
 ExpressionPtr operation(const std::string& name, std::vector<ExpressionPtr> arguments);
 
 /// Of a number or a parameter: 0.
 ExpressionPtr derivative(ExpressionPtr of, Coordinate axis);
+
+/// How many arguments an operation of this name takes at least and at most; {0, 0}: there is none.
+std::pair<int, int> arguments_of_operation(const std::string& name);
 
 /// The same tree.
 bool equal(const Expression& a, const Expression& b);
@@ -69,6 +73,13 @@ int derivative_depth(const Expression& e, Coordinate axis);
 /// Partial derivative of a tree by a field, treated as a number; derivatives of fields in it are held. By rules:
 /// exact. UsageError for operations without one (comparisons have 0).
 ExpressionPtr by_field(const Expression& e, const std::string& field);
+
+/// Partial derivative along an axis of a tree without fields; derivatives in it are worked out too. By rules: exact. A
+/// UsageError where it holds a field.
+ExpressionPtr by_coordinate(const ExpressionPtr& e, Coordinate axis);
+
+/// The tree with every derivative of something without fields worked out.
+ExpressionPtr without_known_derivatives(const ExpressionPtr& e);
 
 /// The tree with each field of this name replaced.
 ExpressionPtr with_field(const ExpressionPtr& e, const std::string& field, const ExpressionPtr& by);
