@@ -4,8 +4,8 @@
   noise.py PIDDM MODEL TRUE.npz [--cases 24] [--ensemble K] [-- arguments of solve, e.g. --set lambda=1]
 
 TRUE.npz are complete Darcy samples. Each line is a task: sensors at random entries, their noise in standard deviations
-of the channel. With --ensemble the mean is judged, and of u the share of true values between the 25th and 75th and between
-the 5th and 95th percentile, and the spread of the members over the error of their mean.
+of the channel. With --ensemble the mean is judged, and of u the share of true values between the 25th and 75th and
+between the 5th and 95th percentile, and the spread of the members over the error of their mean.
 """
 import argparse
 import array
