@@ -22,6 +22,9 @@
 
 namespace piddm {
 
+constexpr int64_t kFewestPoints = 16, kMostPoints = 1024;  ///< along an axis of a picture; of t besides x and y: 2 ..
+constexpr size_t kMostSolutions = 8, kMostCoefficients = 32, kMostParameters = 64;
+
 struct AxisText {
   enum class Kind { cells, nodes, periodic, time };
   Coordinate axis = Coordinate::x;
@@ -49,7 +52,8 @@ struct InitialText {
 };
 
 struct FieldText {
-  std::string name, unit, title;
+  std::string name = {}, unit = {}, title = {};
+  double scale = 0;  ///< typical size of a solution, 0: not said
 };
 
 /// How a coefficient is drawn.
@@ -78,21 +82,22 @@ struct CoefficientText {
 };
 
 struct EquationText {
-  std::string name;     ///< of several, else empty
+  std::string name;  ///< the field it belongs to, of several; else empty
   ExpressionPtr left, right;
-  ExpressionPtr residual() const { return operation("-", {left, right}); }
   std::string text;     ///< as written
   std::string unicode;  ///< "∂ₜu = D ∇²u + r u (1 − u)"
   std::string latex;
+
+  ExpressionPtr residual() const { return operation("-", {left, right}); }
 };
 
 struct PdeText {
   std::string name, title;
-  std::vector<AxisText> axes;  ///< x; x, y; x, t; or x, y, t
-  std::vector<FieldText> solutions;
+  std::vector<AxisText> axes;        ///< x; x, y; x, t; or x, y, t
+  std::vector<FieldText> solutions;  ///< these and what follows in alphabetical order: TOML's tables have none
   std::vector<CoefficientText> coefficients;
   std::vector<std::pair<std::string, double>> parameters;
-  std::vector<EquationText> equations;  ///< as many as there are solutions
+  std::vector<EquationText> equations;  ///< one for each solution, in their order
   std::vector<WallText> walls;          ///< none on periodic axes
   std::vector<InitialText> initial;     ///< of problems in time
   bool spectral = false;                ///< derivatives = "spectral": along periodic axes
