@@ -37,7 +37,8 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
   std::string best;
   size_t best_distance = std::max<size_t>(2, name.size() / 3) + 1;
   for (const auto& candidate : candidates)
-    if (const size_t distance = edit_distance(name, candidate); distance < best_distance) {
+    if (const size_t distance = edit_distance(name, candidate);
+        distance < best_distance && distance < std::max(name.size(), candidate.size())) {
       best_distance = distance;
       best = candidate;
     }

@@ -231,6 +231,8 @@ TEST(NearestName, PrefersTheSmallestDistance) {
   EXPECT_EQ(nearest_name("reconstruction", names), "reconstruct");
   EXPECT_EQ(nearest_name("zzzzzz", names), "");
   EXPECT_EQ(nearest_name("anything", {}), "");
+  EXPECT_EQ(nearest_name("v", {"D", "u0"}), "");
+  EXPECT_EQ(nearest_name("uo", {"D", "u0"}), "u0");
 }
 
 TEST(Registry, UnknownNamesAreRefusedWithTheNearest) {
