@@ -7,6 +7,7 @@
 #include <map>
 
 #include "piddm/core/error.h"
+#include "piddm/language/notation.h"
 #include "piddm/language/reading.h"
 
 namespace piddm::reading {
@@ -65,6 +66,8 @@ EquationText read_equation(const EquationSyntax& equation, const Scope& scope, c
   read.left = lower(*equation.left, scope, source);
   read.right = lower(*equation.right, scope, source);
   read.text = trimmed(source.text);
+  read.unicode = unicode_of(*equation.left) + " = " + unicode_of(*equation.right);
+  read.latex = latex_of(*equation.left) + " = " + latex_of(*equation.right);
   return read;
 }
 
