@@ -11,7 +11,13 @@
 namespace piddm {
 namespace {
 
-/// (k,l) -> its place when modes are listed by shells max(k,l): the shell m holds the places m^2 .. (m+1)^2 - 1.
+/// (pi k/L)^2 for k = 0..n-1.
+Tensor square_wavenumbers(int64_t n, double length) {
+  return torch::arange(n, torch::kFloat64).mul(std::numbers::pi).div(length).square();
+}
+
+}  // namespace
+
 Tensor shell_order(const GridSize& n) {
   const Tensor order = torch::empty({n.height(), n.width()}, torch::kInt64);
   auto place = order.accessor<int64_t, 2>();
@@ -19,13 +25,6 @@ Tensor shell_order(const GridSize& n) {
     for (int64_t l = 0; l < n.width(); ++l) place[k][l] = k >= l ? k * k + l : l * l + l + 1 + k;
   return order.flatten();
 }
-
-/// (pi k/L)^2 for k = 0..n-1.
-Tensor square_wavenumbers(int64_t n, double length) {
-  return torch::arange(n, torch::kFloat64).mul(std::numbers::pi).div(length).square();
-}
-
-}  // namespace
 
 GaussianField::GaussianField(const Box& box, double alpha, double tau)
     : n_(box.points), order_(shell_order(box.points)) {

@@ -16,6 +16,10 @@
 
 namespace piddm {
 
+/// (k,l) -> its place when modes are listed by shells max(k,l), [H*W] int64: the shell m holds the places
+/// m^2 .. (m+1)^2 - 1.
+Tensor shell_order(const GridSize& n);
+
 class GaussianField {
  public:
   explicit GaussianField(const Box& box, double alpha = 2, double tau = 3);
