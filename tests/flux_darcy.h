@@ -19,6 +19,7 @@
 #include <cmath>
 
 #include "piddm/pde/darcy.h"
+#include "piddm/pde/pde_file.h"
 
 namespace piddm::testing {
 
@@ -124,6 +125,14 @@ inline PdePtr flux_darcy(const GridSize& grid, double flux = 1, double mass = 1)
   return std::make_shared<FluxDarcy>(PdeOptions{.name = FluxDarcy::kName, .grid = grid}, flux, mass);
 }
 
+/// A PDE by text of examples/pdes.
+inline std::filesystem::path example_pde(const std::string& name) {
+  return golden("../../examples/pdes") / (name + ".toml");
+}
+inline std::vector<std::string> example_pdes() {
+  return {"advection-diffusion", "allen-cahn", "darcy-robin", "fisher", "gray-scott", "nonlinear-poisson", "wave"};
+}
+
 /// Names of every PDE of the library and this one, for tests of them all, and the PDE of such a name.
 inline std::vector<std::string> every_pde() {
   auto names = pde_registry().names();
@@ -131,8 +140,11 @@ inline std::vector<std::string> every_pde() {
   return names;
 }
 inline PdePtr any_pde(const std::string& name, const GridSize& grid, const json& parameters = json::object()) {
-  const PdeOptions options{.name = name, .grid = grid, .parameters = parameters};
-  return name == FluxDarcy::kName ? std::make_shared<FluxDarcy>(options) : make_pde(options);
+  PdeOptions options{.name = name, .grid = grid, .parameters = parameters};
+  if (name == FluxDarcy::kName) return std::make_shared<FluxDarcy>(options);
+  if (std::filesystem::exists(example_pde(name)))
+    options.definition = pde_named(example_pde(name).string()).definition;
+  return make_pde(options);
 }
 
 /// For what makes its PDE by name.

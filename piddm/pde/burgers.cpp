@@ -23,12 +23,6 @@ Tensor diffusion(double nu, double length, int64_t points, torch::Device device 
   return half_wavenumbers(points, device).mul(2 * std::numbers::pi).div(length).square() * -nu;
 }
 
-/// Mean over the last axis, keeping it; of a constant exactly that constant.
-Tensor mean_over_time(const Tensor& a) {
-  const Tensor first = a.narrow(-1, 0, 1);
-  return first + (a - first).mean(-1, true);
-}
-
 }  // namespace
 
 BurgersFlux::BurgersFlux(int64_t points, torch::ScalarType dtype, torch::Device device, double length)

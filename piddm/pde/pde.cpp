@@ -174,18 +174,26 @@ Tensor relative_change(const Tensor& decoded, const Tensor& given) {
 
 }  // namespace
 
-Decoded Pde::decode(const Tensor& x) const {
+Tensor Pde::checked_to_decode(const Tensor& x) const {
   check_shape(x);
-  const torch::NoGradGuard no_grad;
-  const Tensor y = x.to(torch::kFloat64);
+  const Tensor y = x.detach().to(torch::kFloat64);
   require<NumericsError>(y.size(0) > 0 && all_finite(y), "[{}] cannot decode {}: empty or not finite", name(),
                          shape_string(x));
-  const Admissible a = admissible(coefficients(y));
-  const Tensor u = solve(a.coefficients);
+  return y;
+}
+
+Decoded Pde::decoded(const Tensor& y, const Admissible& a, const Tensor& u, const Tensor& iterations) const {
   return {.x = torch::cat({u, a.coefficients}, 1),
-          .iterations = torch::zeros_like(a.clamped),
+          .iterations = iterations,
           .moved = relative_change(u, solution(y)),
           .clamped = a.clamped};
+}
+
+Decoded Pde::decode(const Tensor& x) const {
+  const torch::NoGradGuard no_grad;
+  const Tensor y = checked_to_decode(x);
+  const Admissible a = admissible(coefficients(y));
+  return decoded(y, a, solve(a.coefficients), torch::zeros_like(a.clamped));
 }
 
 void Pde::check_shape(const Tensor& x) const {

@@ -70,6 +70,7 @@ struct Residual {
 struct SolveReport {
   int64_t iterations = 0;        ///< of the slowest sample
   double relative_residual = 0;  ///< ||b - A u|| / ||b||, worst sample
+  std::vector<int64_t> each = {};  ///< iterations of each sample, where the solver counts them
 };
 
 /// Coefficients moved to where the equation makes sense.
@@ -225,6 +226,13 @@ class Pde {
 
   /// DataError unless coefficients are [B,C_a,H,W] of this grid, finite, B > 0; returns them detached in float64.
   Tensor checked_coefficients(const Tensor& coefficients) const;
+
+  /// DataError unless x has the right shape, NumericsError unless it is finite; returns it in float64: the first line of
+  /// every decode.
+  Tensor checked_to_decode(const Tensor& x) const;
+
+  /// The sample y with the solution u for the admissible coefficients a.
+  Decoded decoded(const Tensor& y, const Admissible& a, const Tensor& u, const Tensor& iterations) const;
 
   /// DataError unless x is float32 or float64 of the right shape: the first line of every residual.
   void check_residual_input(const Tensor& x) const;

@@ -8,6 +8,7 @@
 #include "piddm/pde/poisson.h"
 #include "piddm/pde/stefan.h"
 #include "piddm/pde/stokes.h"
+#include "piddm/pde/text/text_pde.h"
 
 namespace piddm {
 
@@ -36,9 +37,10 @@ Registry<PdePtr(const PdeOptions&)>& pde_registry() {
 }
 
 PdePtr make_pde(const PdeOptions& options) {
-  const auto& factory = pde_registry().at(options.name);
+  const bool by_text = !options.definition.absent();
+  if (!by_text) pde_registry().at(options.name);  // for its error
   check_bounds(options, "pde");
-  const auto pde = factory(options);
+  const auto pde = by_text ? std::make_shared<TextPde>(options) : pde_registry().at(options.name)(options);
   pde->check_parameters();
   pde->check_equations();
   return pde;

@@ -35,6 +35,11 @@ Tensor scalar_value(const Tensor& x) {
   return (x - shift).mean({2, 3}, true) + shift;
 }
 
+Tensor mean_over_time(const Tensor& x) {
+  const Tensor first = x.narrow(-1, 0, 1);
+  return first + (x - first).mean(-1, true);
+}
+
 Tensor rms(const Tensor& x) { return x.square().mean({1, 2, 3}).sqrt(); }
 
 }  // namespace piddm

@@ -26,6 +26,9 @@ Tensor whole_patch(const Tensor& mask);
 /// Spatial mean of scalar channels [B,C,H,W]: [B,C,1,1]. Of a constant channel exactly its value.
 Tensor scalar_value(const Tensor& x);
 
+/// Mean over the last axis, keeping it. Of a constant exactly that constant.
+Tensor mean_over_time(const Tensor& x);
+
 /// Root mean square of every sample of [B,C,H,W]: [B].
 Tensor rms(const Tensor& x);
 
