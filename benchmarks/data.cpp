@@ -7,7 +7,7 @@
 
 #include "piddm/core/device.h"
 #include "piddm/core/table.h"
-#include "piddm/pde/pde.h"
+#include "piddm/pde/pde_file.h"
 
 namespace piddm::bench {
 
@@ -68,14 +68,20 @@ double residual_seconds(const Pde& pde, const DataOptions& o) {
 PeerAnswer measure_scipy(const DataOptions& o) {
   std::vector<std::string> arguments = {"--grid",    std::to_string(o.grid),   "--n", std::to_string(o.n),
                                         "--repeats", std::to_string(o.repeats)};
-  for (const auto& pde : o.pdes) arguments.insert(arguments.end(), {"--pde", pde});
+  for (const auto& pde : o.pdes) arguments.insert(arguments.end(), {"--pde", pde});  // of a file it has nothing
   return call_peer({"data_scipy.py", "scipy", o.python, arguments, "OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1"});
 }
 
+PdePtr pde_on(const std::string& name, int64_t grid) {
+  auto options = pde_named(name);
+  options.grid = grid;
+  return make_pde(options);
+}
+
 DataRow measure(const std::string& name, const DataOptions& o, const json& peers) {
-  const auto pde = make_pde({.name = name, .grid = o.grid});
-  DataRow row{name, {data_seconds(*pde, o), residual_seconds(*pde, o)}, {}, json::object(), {}};
-  if (o.grid == kTargetGrid) row.target = target_of(name);
+  const auto pde = pde_on(name, o.grid);
+  DataRow row{pde->name(), {data_seconds(*pde, o), residual_seconds(*pde, o)}, {}, json::object(), {}};
+  if (o.grid == kTargetGrid && !names_file(name)) row.target = target_of(name);
   if (const auto found = peers.find(name); found != peers.end()) {
     row.peer = *found;
     row.peer_seconds = found->at("seconds_per_sample").get<double>();
@@ -99,7 +105,7 @@ std::string milliseconds(double seconds) { return format_number(seconds * 1e3); 
 
 DataResult bench_data(DataOptions o) {
   if (o.pdes.empty()) o.pdes = pde_registry().names();
-  for (const auto& name : o.pdes) make_pde({.name = name, .grid = o.grid});  // refused before anything is measured
+  for (const auto& name : o.pdes) pde_on(name, o.grid);  // refused before anything is measured
   set_threads(1);
   DataResult result{o, {}, measure_scipy(o)};
   const auto peers = result.scipy.answer.value("pdes", json::object());

@@ -150,7 +150,7 @@ void add_data_bench(CLI::App& parent, Context& context) {
   auto* data =
       add_command(parent, context, "data", "Data generation and residuals of each PDE on one core, with scipy");
   auto o = std::make_shared<bench::DataOptions>();
-  data->add_option("--pde", o->pdes, "which PDEs; all if not given");
+  data->add_option("--pde", o->pdes, "which PDEs, names or FILE.toml; all of `piddm list pdes` if not given");
   data->add_option("--grid", o->grid, "points per side; targets are for 128")
       ->check(whole_number(kSmallestGrid, kLargestGrid))
       ->capture_default_str();

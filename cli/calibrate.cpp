@@ -20,6 +20,8 @@ struct CalibrateArguments {
 
 /// The first cases of the file, or held-out samples of the law.
 Tensor truth_of(const CalibrateArguments& o, const Pde& pde) {
+  require<UsageError>(!o.data.empty() || pde.has_law(), "[{}] has no law to draw cases from: add --data FILE",
+                      pde.name());
   if (o.data.empty()) return pde.sample(0, kHeldOutFirst, o.cases);
   const auto data = load_dataset(o.data);
   check_matches(data, pde);

@@ -5,6 +5,7 @@
 #include "piddm/core/table.h"
 #include "piddm/data/check/data_check.h"
 #include "piddm/data/shards.h"
+#include "piddm/pde/pde_file.h"
 #include "piddm/plot/field_plots.h"
 #include "piddm/plot/picture_file.h"
 
@@ -13,7 +14,8 @@ namespace piddm::cli {
 namespace {
 
 struct Make {
-  PdeOptions pde;
+  std::string pde;
+  GridSize grid = 0;
   std::vector<std::string> parameters;
   MakeOptions make;
   std::string out, dtype = "float32";
@@ -32,16 +34,18 @@ void make(const Context& context, Make o) {
   auto& range = o.make.range;
   require<UsageError>(o.make.shards <= range.n, "--shards {}: more than the {} samples of --n", o.make.shards, range.n);
   require<UsageError>(o.dtype == "float32" || o.dtype == "float64", "--dtype {}: float32 or float64", o.dtype);
-  for (const auto& setting : o.parameters) apply_setting(o.pde.parameters, setting);
+  auto options = pde_named(o.pde);
+  if (o.grid != GridSize(0)) options.grid = o.grid;
+  for (const auto& setting : o.parameters) apply_setting(options.parameters, setting);
   range.dtype = o.dtype == "float64" ? torch::kFloat64 : torch::kFloat32;
   range.seed = context.seed;
   // The same bits on every machine unless a device is asked for.
   range.device = context.device_name == "auto" ? torch::Device(torch::kCPU) : context.device();
-  const auto made = make_data_files(o.out, *make_pde(o.pde), o.make);
+  const auto made = make_data_files(o.out, *make_pde(options), o.make);
   const auto kept = made.kept > 0 ? fmt::format(", {} of {} files kept", made.kept, o.make.shards) : "";
   context.print({{"out", made.path.string()}, {"kept", made.kept}, {"description", made.description}},
-                fmt::format("{}: {} samples of {} on a {} grid{}", made.path.string(), range.n, o.pde.name,
-                            o.pde.grid.text(), kept));
+                fmt::format("{}: {} samples of {} on a {} grid{}", made.path.string(), range.n, options.name,
+                            options.grid.text(), kept));
 }
 
 PdePtr checked_pde(const Dataset& data, const CheckRequest& request) {
@@ -102,9 +106,10 @@ void add_make(CLI::App& data, Context& context) {
   auto* command = add_command(data, context, "make", "Generate samples of a PDE from its law: same seed, same file");
   auto o = std::make_shared<Make>();
   o->make.range.n = 1000;
-  command->add_option("pde", o->pde.name, "name of the PDE; see `piddm list pdes`")->required();
+  command->add_option("pde", o->pde, "which PDE: a name of `piddm list pdes`, or FILE.toml with one of your own")
+      ->required();
   command->add_option("--n", o->make.range.n, "samples")->check(whole_number(1, kMostSamples))->capture_default_str();
-  add_grid_option(*command, o->pde.grid, "points per side: 64, or 64x32 along x and y (or t)");
+  add_grid_option(*command, o->grid, "points per side: 64, or 64x32 along x and y (or t); default: 128, or the file's");
   command->add_option("--param", o->parameters, "constant of the equation, e.g. k=2; may be repeated")
       ->allow_extra_args(false);
   command->add_option("--first", o->make.range.first, "number of the first sample of the seed's stream")
@@ -124,7 +129,7 @@ void add_check(CLI::App& data, Context& context) {
                               "Judge a data file sample by sample: residual, boundary, law, parameters, own solution");
   auto o = std::make_shared<CheckRequest>();
   command->add_option("file", o->file, "data file, or the .json index of shards")->required();
-  command->add_option("--pde", o->pde, "PDE, where the file does not say or says wrong");
+  command->add_option("--pde", o->pde, "PDE, or FILE.toml with one, where the file does not say or says wrong");
   command->add_option("--param", o->parameters, "constant of the equation that replaces the declared one, e.g. nu=0.02")
       ->allow_extra_args(false);
   command->add_option("--constraint", o->constraint, "FILE.toml with a condition all samples must satisfy");

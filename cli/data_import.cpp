@@ -104,7 +104,8 @@ void add_import(CLI::App& data, Context& context) {
   command->add_option("--map", options.map, "channels from arrays: u=sol,a=coeff[t=0],phi=0.785");
   command->add_option("--axes", options.axes, "axes of the mapped arrays (n samples, x, y, t): ntx, or u=ntx,a=nx");
   command->add_flag("--transpose", options.transpose, "swap the two axes of the fields");
-  command->add_option("--pde", options.pde, "the PDE these are samples of; default: what the preset says");
+  command->add_option("--pde", options.pde,
+                      "the PDE these are samples of, or FILE.toml with it; default: what the preset says");
   command->add_option("--param", o->parameters, "constant of the equation, e.g. k=2; may be repeated")
       ->allow_extra_args(false);
   command->add_option("--first", options.first, "number of the first sample")

@@ -115,6 +115,7 @@ Listing list_pdes() {
     listing.text += fmt::format("{:<15}{}\n{:15}channels: {}\n", entry.name, entry.summary, "", channel_text(*pde));
     for (const auto& p : pde->parameters()) listing.text += fmt::format("{:15}{}\n", "", parameter_text(p));
   }
+  listing.text += "and your own, FILE.toml: `piddm pde new NAME` writes one to begin with\n";
   return listing;
 }
 

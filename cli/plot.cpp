@@ -40,6 +40,7 @@ std::vector<int64_t> chosen_samples(const Dataset& data, const PlotArguments& o)
 Figure spectra_of(const Context& context, const Dataset& data, const Pde& pde, const PlotArguments& o) {
   if (!o.reference.empty())
     return draw_spectra(data, pde, load_dataset(o.reference).fields, fs::path(o.reference).filename().string());
+  require<UsageError>(pde.has_law(), "[{}] has no law whose spectra to draw: add --reference FILE", pde.name());
   const int64_t n = std::min(kReferenceSamples, data.size());
   return draw_spectra(data, pde, make_dataset(pde, context.seed, kReferenceFirst, n).fields, "law");
 }

@@ -6,6 +6,7 @@
 #include "piddm/core/table.h"
 #include "piddm/files/atomic_file.h"
 #include "piddm/lab/lab.h"
+#include "piddm/pde/pde_file.h"
 #include "piddm/recipe/cost.h"
 #include "piddm/tables/merge.h"
 #include "piddm/tables/report_files.h"
@@ -65,6 +66,11 @@ json resolved_options(const Context& context, const ReproduceArguments& o, const
   if (o.seeded && !table) options["seed"] = context.seed;
   if (o.mask_seed && table) options["mask_seed"] = *o.mask_seed;
   if (!o.poseidon.empty() && table) options["judge"]["poseidon"] = o.poseidon;
+  for (const auto& pde : o.pdes)
+    require<UsageError>(!names_file(pde),
+                        "--pdes {}: the paper's tables are of the paper's PDEs; one of your own is "
+                        "judged by `piddm demo --pde FILE` and `piddm compare`",
+                        pde);
   if (!o.pdes.empty() && table) options["pdes"] = o.pdes;
   if (!o.rows.empty() && table) options["settings"] = o.rows;
   for (const auto& setting : o.settings) apply_setting(options, setting);

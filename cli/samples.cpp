@@ -25,8 +25,9 @@ void SampleFile::append(const Tensor& x) {
 void SampleFile::write(const json& report, TensorMap arrays, const json& more) const {
   json keys = more;
   keys["machine"] = describe_machine();
-  const DataDescription description{
-      .pde = model_.pde->name(), .parameters = model_.pde->options().parameters, .origin = report, .more = keys};
+  auto description = declared_pde(*model_.pde);
+  description.origin = report;
+  description.more = keys;
   const auto channels = model_.pde->channel_names();
   DataFile file{.arrays = std::move(arrays),
                 .description = write_description(description, channels, n_, model_.pde->grid(), dtype_)};

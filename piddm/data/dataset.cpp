@@ -9,6 +9,7 @@
 #include "piddm/data/generate.h"
 #include "piddm/files/json_file.h"
 #include "piddm/files/sha256.h"
+#include "piddm/pde/pde_file.h"
 
 namespace piddm {
 
@@ -166,12 +167,19 @@ Dataset load_index(const std::filesystem::path& path, Faults faults) {
   }
 }
 
-/// The constants that were declared, with the defaults of the others.
-json with_defaults(json declared, const Pde& pde) {
+PdeDefinition definition_in(const DataDescription& description) {
+  return {.table = description.definition.is_object() ? description.definition : json::object()};
+}
+
+/// The constants that were declared, with the defaults of the others; those of a PDE of another program are not known.
+json with_defaults(const DataDescription& description, const Pde& pde) {
+  json declared = description.parameters;
+  const PdeOptions usual{.name = pde.name(), .grid = pde.grid(), .definition = definition_in(description)};
   const auto names = pde_registry().names();
-  if (std::find(names.begin(), names.end(), pde.name()) == names.end()) return declared;
-  const auto usual = pde_registry().at(pde.name())({.name = pde.name(), .grid = pde.grid()});
-  for (const auto& p : usual->parameters())
+  const bool known = std::find(names.begin(), names.end(), pde.name()) != names.end();
+  if (!known && usual.definition.absent()) return declared;
+  const auto stated = make_pde(usual);
+  for (const auto& p : stated->parameters())
     if (!declared.contains(p.name)) declared[p.name] = p.value;
   return declared;
 }
@@ -229,13 +237,26 @@ json describe(const Dataset& dataset) {
   return write_description(dataset.description, dataset.channels, x.size(0), dataset.grid(), x.scalar_type());
 }
 
-PdePtr pde_of(const Dataset& dataset, const std::string& name) {
-  const auto& declared = dataset.description.pde;
+PdeOptions pde_options_of(const DataDescription& description, const GridSize& grid, const std::string& name) {
+  const auto& declared = description.pde;
   require<UsageError>(!name.empty() || !declared.empty(), "the data do not say which PDE they are of; add --pde");
-  PdeOptions options{.name = name.empty() ? declared : name, .grid = dataset.grid()};
-  if (options.name == declared && !dataset.description.parameters.is_null())
-    options.parameters = dataset.description.parameters;
-  return make_pde(options);
+  PdeOptions own{.name = declared, .definition = definition_in(description)};
+  auto options = name.empty() || name == declared ? own : pde_named(name);
+  options.grid = grid;
+  if (!description.parameters.is_null() && pde_difference(options, own).empty())
+    options.parameters = description.parameters;
+  return options;
+}
+
+PdePtr pde_of(const Dataset& dataset, const std::string& name) {
+  return make_pde(pde_options_of(dataset.description, dataset.grid(), name));
+}
+
+DataDescription declared_pde(const Pde& pde) {
+  const auto& options = pde.options();
+  return {.pde = options.name,
+          .definition = options.definition.absent() ? json() : options.definition.table,
+          .parameters = options.parameters};
 }
 
 void check_fields(const Dataset& dataset, const Pde& pde) {
@@ -257,8 +278,10 @@ void check_declared(const DataDescription& description, const Pde& pde, const st
   const auto& declared = description.pde;
   if (declared.empty()) return;
   require<DataError>(declared == pde.name(), "[{}] {} of {}", pde.name(), subject, declared);
+  const auto difference = definition_difference(declared, pde.options().definition, definition_in(description));
+  require<DataError>(difference.empty(), "[{}] {} of another PDE of this name: {}", pde.name(), subject, difference);
   if (!description.parameters.is_object()) return;
-  const auto theirs = with_defaults(description.parameters, pde);
+  const auto theirs = with_defaults(description, pde);
   for (const auto& p : pde.parameters()) {
     if (!p.choices.empty() || !theirs.contains(p.name)) continue;  // forms of the residual are no matter of the data
     require<DataError>(same_constant(theirs.at(p.name), p.value.get<double>()), "[{}] {} of {} = {}, not {}",

@@ -47,14 +47,22 @@ Dataset make_dataset(const Pde& pde, uint64_t seed, int64_t first, int64_t n, in
 /// The description as it is written with these fields.
 json describe(const Dataset& dataset);
 
-/// The PDE the description names, with its parameters, on the data's grid; `name` replaces the declared one (and then
-/// the parameters are the defaults). A UsageError where neither says.
+/// The PDE the description names, with its parameters, on the data's grid; `name`, of a PDE or of its file
+/// (pde/pde_file.h), replaces the declared one (and then the parameters are the defaults, unless it is the same PDE). A
+/// UsageError where neither says.
 PdePtr pde_of(const Dataset& dataset, const std::string& name = "");
+
+/// Its options.
+PdeOptions pde_options_of(const DataDescription& description, const GridSize& grid, const std::string& name = "");
+
+/// Name, definition and parameters of a PDE, as a description declares them.
+DataDescription declared_pde(const Pde& pde);
 
 /// The channels of `dataset` must be those of the PDE, and its fields must fit the PDE's grid.
 void check_fields(const Dataset& dataset, const Pde& pde);
 
-/// A DataError where a description names another PDE, or other constants of it (those it leaves out are the defaults).
+/// A DataError where a description names another PDE, another definition of it, or other constants (those it leaves out
+/// are the defaults).
 /// A description that names no PDE passes. `subject` begins the message: "these data are".
 void check_declared(const DataDescription& description, const Pde& pde, const std::string& subject);
 

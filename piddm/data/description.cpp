@@ -52,6 +52,7 @@ DataDescription read_description(json j) {
   if (j.is_null()) return d;
   for (const auto* key : {"version", "grid", "channels", "n", "dtype"}) j.erase(key);
   take(j, "pde", d.pde);
+  take(j, "definition", d.definition);
   take(j, "parameters", d.parameters);
   take(j, "seed", d.seed);
   take(j, "law", d.law);
@@ -70,6 +71,7 @@ json write_description(const DataDescription& d, const std::vector<std::string>&
                        const GridSize& grid, torch::ScalarType dtype) {
   json j = {{"version", kVersion}};
   put(j, "pde", d.pde);
+  put(j, "definition", d.definition);
   put(j, "grid", grid.to_json());
   put(j, "parameters", d.parameters);
   put(j, "seed", d.seed);

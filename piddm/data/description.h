@@ -1,7 +1,7 @@
 #pragma once
 // What a data file says of itself beyond its arrays, and the JSON it is kept in: one reader, one writer.
 //
-//   version, pde, grid, parameters, seed, channels, law, first, n, dtype,
+//   version, pde, definition, grid, parameters, seed, channels, law, first, n, dtype,
 //   floor {pde_error, rel_residual, worst_rel_residual, boundary_error}, and of a PDE with several equations
 //   pde_error_NAME, rel_residual_NAME of each,
 //   device, axes, domain, source, origin, and whatever else a file brought along
@@ -19,6 +19,7 @@ namespace piddm {
 
 struct DataDescription {
   std::string pde = {};               ///< of which these are samples; empty: of none of ours
+  json definition = {};               ///< the text of a PDE that is not in the registry; null: it is, or none is known
   json parameters = {};               ///< its constants; null: not declared
   std::optional<uint64_t> seed = {};  ///< sample i is number first + i of this seed's stream
   std::string law = {};               ///< what they were drawn from, in one line; empty: of other origin

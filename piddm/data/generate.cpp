@@ -66,7 +66,9 @@ ResidualStatistics generate_samples(const Pde& pde, const SampleRange& range,
 }
 
 DataDescription describe_samples(const Pde& pde, const SampleRange& range, const ResidualStatistics& statistics) {
+  const auto& definition = pde.options().definition;
   return {.pde = pde.name(),
+          .definition = definition.absent() ? json() : definition.table,
           .parameters = parameters_of(pde),
           .seed = range.seed,
           .law = pde.summary(),

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 /// A model of the reference's PDE.
 Model model_like(const std::string& folder, const Pde& pde, torch::Device device = torch::kCPU) {
   auto model = load_model(folder, device);
-  check_declared({.pde = model.pde->name(), .parameters = model.pde->options().parameters}, pde, folder + " is");
+  check_declared(declared_pde(*model.pde), pde, folder + " is");
   return model;
 }
 

@@ -3,6 +3,8 @@
 #include <array>
 #include <memory>
 
+#include "piddm/pde/pde_file.h"
+
 namespace piddm {
 
 namespace {
@@ -47,7 +49,8 @@ std::vector<FeatureMetric> poseidon_metrics(const ScotEncoder& encoder, const Pd
 FeatureMetric teacher_metric(const Model& teacher, const Pde& pde) {
   require<UsageError>(teacher.kind == ModelKind::teacher,
                       "--features: this model is a student; the stand-in for FPD needs a teacher");
-  require<UsageError>(teacher.pde->name() == pde.name() && teacher.pde->grid() == pde.grid(),
+  const bool same = pde_difference(pde.options(), teacher.pde->options()).empty();
+  require<UsageError>(same && teacher.pde->grid() == pde.grid(),
                       "--features: a teacher of {} on {}, but the samples are of {} on {}", teacher.pde->name(),
                       teacher.pde->grid().text(), pde.name(), pde.grid().text());
   return {"frechet_teacher", [teacher](const Tensor& x) { return velocity_features(teacher, x); }};

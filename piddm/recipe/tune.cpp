@@ -11,6 +11,7 @@
 #include "piddm/core/stopwatch.h"
 #include "piddm/core/table.h"
 #include "piddm/eval/metric_registry.h"
+#include "piddm/pde/pde_file.h"
 #include "piddm/solve/methods/registry.h"
 
 namespace piddm {
@@ -114,8 +115,11 @@ std::vector<size_t> ranking(const std::vector<Try>& tries) {
   return order;
 }
 
-bool of_same_pde(const Model& a, const Model& b) {
-  return write_fields(a.pde->options()) == write_fields(b.pde->options());
+void check_same_pde(const std::string& name, const Pde& pde, const Pde& other) {
+  const auto difference = pde_difference(other.options(), pde.options());
+  require<UsageError>(difference.empty(), "tune: {} is of another PDE than the others: {}", name, difference);
+  require<UsageError>(write_fields(pde.options()) == write_fields(other.options()),
+                      "tune: {} is of another PDE or grid than the others", name);
 }
 
 void check(const std::vector<TunedModel>& models, const Model& plain, const TuneOptions& o) {
@@ -124,7 +128,7 @@ void check(const std::vector<TunedModel>& models, const Model& plain, const Tune
   for (const auto& [name, model] : models) {
     require<UsageError>(!o.method.empty() && !card.search(model, o.task).empty(), "[{}] has nothing to tune in {}",
                         o.method, task_name(o.task));
-    require<UsageError>(of_same_pde(model, plain), "tune: {} is of another PDE or grid than the others", name);
+    check_same_pde(name, *model.pde, *plain.pde);
     make_method(o.method, o.task, model, o.settings);  // for its errors
   }
   const auto* metric = find_metric(o.metric);

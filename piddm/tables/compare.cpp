@@ -6,6 +6,7 @@
 #include "piddm/core/device.h"
 #include "piddm/core/stopwatch.h"
 #include "piddm/eval/metric_registry.h"
+#include "piddm/pde/pde_file.h"
 #include "piddm/recipe/workbench.h"
 #include "piddm/solve/methods/registry.h"
 #include "piddm/tables/report_files.h"
@@ -58,6 +59,9 @@ std::map<ModelRole, Experiment> experiments_of(const CompareModels& models, cons
     experiment.data.n = std::min(experiment.data.n, kMeanFieldSamples);
     out[role] = experiment;
     const auto& first = *out.begin();
+    const auto difference = pde_difference(first.second.pde, experiment.pde);
+    require<UsageError>(difference.empty(), "compare: the {} is of another PDE: {}",
+                        enum_names(role)[static_cast<size_t>(role)], difference);
     require<UsageError>(write_fields(experiment.pde) == write_fields(first.second.pde),
                         "compare: the {} is of another PDE or grid than the {}",
                         enum_names(role)[static_cast<size_t>(role)],

@@ -169,12 +169,9 @@ json source_of(const ImportOptions& o, const std::vector<fs::path>& files, const
 }
 
 /// Brings the channels into the PDE's order; a DataError where the data are none of its samples.
-void fit_to_pde(Dataset& dataset, const std::string& name, const json& parameters) {
-  PdeOptions options;
-  options.name = name;
-  options.grid = dataset.grid();
-  options.parameters = parameters;
+void fit_to_pde(Dataset& dataset, const PdeOptions& options) {
   const auto pde = make_pde(options);
+  const auto& name = options.name;
   std::vector<int64_t> order;
   for (const auto& wanted : pde->channel_names()) {
     const auto at = std::find(dataset.channels.begin(), dataset.channels.end(), wanted);
@@ -188,19 +185,21 @@ void fit_to_pde(Dataset& dataset, const std::string& name, const json& parameter
     dataset.fields = dataset.fields.index_select(1, torch::tensor(order, torch::kInt64));
   dataset.channels = pde->channel_names();
   dataset.description.pde = name;
-  if (!parameters.empty()) dataset.description.parameters = parameters;
+  dataset.description.definition = declared_pde(*pde).definition;
+  if (!options.parameters.empty()) dataset.description.parameters = options.parameters;
 }
 
 /// Names the PDE these are samples of; returns why the preset's does not fit, if so.
 std::optional<std::string> name_pde(Dataset& dataset, const ImportOptions& o, const std::string& preset_pde) {
-  auto parameters = o.parameters;
+  auto declared = dataset.description;
+  declared.pde = preset_pde;
   dataset.description.pde.clear();
-  if (o.pde.empty() && parameters.empty() && dataset.description.parameters.is_object())
-    parameters = dataset.description.parameters;
-  const auto& name = o.pde.empty() ? preset_pde : o.pde;
-  if (name.empty()) return {};
+  dataset.description.definition = {};
+  if (o.pde.empty() && preset_pde.empty()) return {};
   try {
-    fit_to_pde(dataset, name, parameters);
+    auto options = pde_options_of(declared, dataset.grid(), o.pde);
+    if (!o.pde.empty() || !o.parameters.empty()) options.parameters = o.parameters;
+    fit_to_pde(dataset, options);
   } catch (const Error& error) {
     if (!o.pde.empty()) throw;
     return fmt::format("no PDE: {}", error.what());

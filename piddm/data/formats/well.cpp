@@ -62,7 +62,8 @@ void restore_description(ImportPlan& plan, const ArraySet& arrays) {
 /// description says so.
 GridAxes axes_of(const Dataset& dataset) {
   const auto names = pde_registry().names();
-  if (std::find(names.begin(), names.end(), dataset.description.pde) != names.end()) return pde_of(dataset)->axes();
+  const bool known = std::find(names.begin(), names.end(), dataset.description.pde) != names.end();
+  if (known || dataset.description.definition.is_object()) return pde_of(dataset)->axes();
   const bool time = dataset.description.axes == "xt";
   return {{{"x"}, {time ? "t" : "y", time ? AxisKind::time : AxisKind::nodes}}};
 }
