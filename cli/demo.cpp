@@ -3,6 +3,8 @@
 #include "piddm/core/config.h"
 #include "piddm/core/log.h"
 #include "piddm/core/stopwatch.h"
+#include "piddm/experiment/chosen_experiment.h"
+#include "piddm/pde/pde_file.h"
 
 namespace piddm::cli {
 
@@ -25,13 +27,37 @@ std::string next_steps(const std::string& out, double seconds) {
       out, seconds, picture_name("samples"), picture_name("tasks"));
 }
 
+/// The experiment that the demo begins with: the PDE's preset, or what is chosen for the PDE of a file.
+json experiment_of(const Context& context, const DemoArguments& o) {
+  if (!names_file(o.pde)) return load_config(demo_preset(o.pde));
+  const auto pde = make_pde(pde_named(o.pde));
+  require<UsageError>(pde->has_law(),
+                      "[{}] the demo draws its data, but {} has no law for every coefficient; `piddm train {} --data "
+                      "FILE` begins with data of yours",
+                      pde->name(), o.pde, o.pde);
+  const std::string section = "experiment.";
+  std::vector<std::string> settings;
+  if (o.grid != GridSize(0)) settings.push_back("pde.grid=" + o.grid.to_json().dump());
+  for (const auto& setting : o.settings)
+    if (setting.starts_with(section)) settings.push_back(setting.substr(section.size()));
+  const auto chosen = find_experiment(o.pde, settings, "", context.device());
+  for (const auto& line : chosen.lines()) spdlog::info("{}", line);
+  return write_fields(chosen.experiment);
+}
+
+std::string output_of(const std::string& pde) {
+  if (pde == PdeOptions{}.name) return "runs/demo";
+  return "runs/demo-" + (names_file(pde) ? std::filesystem::path(pde).stem().string() : pde);
+}
+
 void demo(const Context& context, DemoArguments o) {
-  if (o.out.empty()) o.out = o.pde == PdeOptions{}.name ? "runs/demo" : "runs/demo-" + o.pde;
+  if (o.out.empty()) o.out = output_of(o.pde);
   json config = write_fields(DemoOptions{});
-  config["experiment"] = load_config(demo_preset(o.pde));
+  config["experiment"] = experiment_of(context, o);
   if (o.grid != GridSize(0)) config["experiment"]["pde"]["grid"] = o.grid.to_json();
   if (o.seeded) config["experiment"]["seed"] = context.seed;
   for (const auto& setting : o.settings) apply_setting(config, setting);
+  config["experiment"]["pde"] = resolved_pde(config["experiment"]["pde"]);
   DemoOptions options;
   read_fields(config, options);
   check_output(o.out + "/report.json", {});
@@ -49,7 +75,8 @@ void demo(const Context& context, DemoArguments o) {
 void add_demo(CLI::App& app, Context& context) {
   auto* command = add_command(app, context, "demo", "The whole pipeline on one PDE in minutes: start here");
   auto o = std::make_shared<DemoArguments>();
-  command->add_option("--pde", o->pde, "which PDE; see `piddm list pdes`")->capture_default_str();
+  command->add_option("--pde", o->pde, "which PDE: a name of `piddm list pdes`, or FILE.toml with one of your own")
+      ->capture_default_str();
   add_grid_option(*command, o->grid, "points per side: 48, or 48x32 along x and y (or t); default: the preset's");
   command->add_option("--out", o->out, "folder for everything the demo makes; default runs/demo, runs/demo-PDE");
   command

@@ -1,7 +1,8 @@
 #include <fmt/ranges.h>
 
 #include "cli/command.h"
-#include "piddm/experiment/experiment.h"
+#include "piddm/experiment/chosen_experiment.h"
+#include "piddm/pde/pde_file.h"
 
 namespace piddm::cli {
 
@@ -15,10 +16,15 @@ struct DistillArguments {
   bool resume = false, seeded = false;
 };
 
-DistillOptions of_preset(const std::string& preset, const Model& teacher) {
-  const auto experiment = load_experiment(preset, {});
+DistillOptions of_preset(const DistillArguments& o, const Model& teacher) {
+  std::vector<std::string> settings;
+  if (names_file(o.preset))  // what is chosen for a PDE depends on its grid
+    settings = {"pde.grid=" + teacher.pde->grid().to_json().dump()};
+  const auto experiment = find_experiment(o.preset, settings, o.data, teacher.device()).experiment;
   require<UsageError>(experiment.pde.name == teacher.pde->name(), "--preset {}: of {}, but the teacher is of {}",
-                      preset, experiment.pde.name, teacher.pde->name());
+                      o.preset, experiment.pde.name, teacher.pde->name());
+  const auto difference = pde_difference(teacher.pde->options(), experiment.pde);
+  require<UsageError>(difference.empty(), "--preset {}: not the teacher's PDE: {}", o.preset, difference);
   return experiment.distill;
 }
 
@@ -28,7 +34,7 @@ Experiment experiment_of(const Context& context, const DistillArguments& o, cons
   auto experiment = parse_experiment(
       continued ? RunFolder::read_config(o.out) : teacher.provenance.value("experiment", json::object()),
       FormerKeys::accept);
-  if (!o.preset.empty()) experiment.distill = of_preset(o.preset, teacher);
+  if (!o.preset.empty()) experiment.distill = of_preset(o, teacher);
   experiment.pde = teacher.pde->options();
   if (!o.data.empty()) experiment.data.path = o.data;
   if (o.seeded) experiment.seed = context.seed;
@@ -64,8 +70,9 @@ void add_distill(CLI::App& app, Context& context) {
       add_command(app, context, "distill", "Distil a one-step student under the PDE residual of its own samples");
   auto o = std::make_shared<DistillArguments>();
   command->add_option("--teacher", o->teacher, "run or model folder of the teacher")->required();
-  command->add_option("--preset", o->preset,
-                      "take the distillation from this preset or .toml file; default: the teacher's own");
+  command->add_option(
+      "--preset", o->preset,
+      "take the distillation from this preset or FILE.toml, a config or a PDE; default: the teacher's own");
   command->add_option("--objective", o->objective,
                       fmt::format("how: {}; default: the preset's", fmt::join(objectives, ", ")));
   command

@@ -7,10 +7,12 @@
 #include "piddm/core/available_memory.h"
 #include "piddm/core/config.h"
 #include "piddm/core/log.h"
+#include "piddm/experiment/chosen_experiment.h"
 #include "piddm/experiment/run_origin.h"
 #include "piddm/experiment/train_model.h"
 #include "piddm/model/network_registry.h"
 #include "piddm/model/parameters.h"
+#include "piddm/pde/pde_file.h"
 
 namespace piddm {
 
@@ -65,7 +67,9 @@ void check_network(const json& table) {
 
 Experiment parse_experiment(const json& config, FormerKeys policy) {
   Experiment experiment;
-  read_fields(config, experiment, "", policy);
+  json whole = config;
+  if (const auto pde = whole.find("pde"); pde != whole.end()) *pde = resolved_pde(*pde);
+  read_fields(whole, experiment, "", policy);
   process_registry().at(experiment.process);
   check_network(experiment.model);
   require<UsageError>(experiment.kind != ModelKind::student, "kind: a student is distilled: `piddm distill`");
@@ -82,7 +86,7 @@ Experiment with_settings(const Experiment& experiment, const std::vector<std::st
 }
 
 Experiment load_experiment(const std::string& name, const std::vector<std::string>& settings) {
-  return with_settings(parse_experiment(load_config(name)), settings);
+  return find_experiment(name, settings).experiment;
 }
 
 Dataset training_data(const Experiment& experiment) {

@@ -70,7 +70,7 @@ Experiment parse_experiment(const json& config, FormerKeys policy = FormerKeys::
 /// The experiment with settings "key=value" on top.
 Experiment with_settings(const Experiment& experiment, const std::vector<std::string>& settings);
 
-/// A preset or file with settings on top.
+/// A preset, a config's file or the file of a PDE with settings on top (chosen_experiment.h).
 Experiment load_experiment(const std::string& name, const std::vector<std::string>& settings);
 
 /// The data the experiment asks for: read, or generated.

@@ -1,0 +1,32 @@
+#include "piddm/experiment/data_misfit.h"
+
+#include <algorithm>
+
+#include "piddm/core/log.h"
+#include "piddm/data/check/own_floor.h"
+
+namespace piddm {
+
+namespace {
+
+constexpr int64_t kSamples = 8;
+constexpr double kWorse = 4;  // as `data check`
+
+}  // namespace
+
+std::string data_misfit(const Dataset& data, const Pde& pde) {
+  const torch::NoGradGuard no_grad;
+  const auto x = data.fields.narrow(0, 0, std::min(kSamples, data.size())).to(torch::kFloat64);
+  try {
+    const double own = pde.pde_error(x).mean().item<double>();
+    const double solved = pde.pde_error(reference_samples(pde, x)).mean().item<double>();
+    if (own <= kWorse * solved) return "";
+    return fmt::format("pde_error {:.2g}, where solutions of {} for the same coefficients have {:.2g}", own, pde.name(),
+                       solved);
+  } catch (const Error& error) {
+    spdlog::debug("{}", error.what());
+    return "";
+  }
+}
+
+}  // namespace piddm
