@@ -5,12 +5,20 @@
 namespace piddm::fuzz {
 
 const std::vector<Target>& targets() {
-  static const std::vector<Target> list = {{"toml", toml},         {"set", set},
-                                           {"json", json_text},    {"manifest", manifest},
-                                           {"terminal", terminal}, {"sensors", sensors},
-                                           {"map", channel_map},   {"npy", npy},
-                                           {"zip", zip},           {"safetensors", safetensors},
-                                           {"mat5", mat5},         {"csv", csv}};
+  static const std::vector<Target> list = {{"toml", toml},
+                                           {"set", set},
+                                           {"json", json_text},
+                                           {"manifest", manifest},
+                                           {"terminal", terminal},
+                                           {"sensors", sensors},
+                                           {"map", channel_map},
+                                           {"npy", npy},
+                                           {"zip", zip},
+                                           {"safetensors", safetensors},
+                                           {"mat5", mat5},
+                                           {"csv", csv},
+                                           {"expression", expression},
+                                           {"pde_text", pde_text}};
   return list;
 }
 

@@ -26,6 +26,9 @@ void manifest(std::string_view input);     ///< manifest.sha256 of a checkpoint
 void sensors(std::string_view input);      ///< a sensor list of the channels u and a
 void channel_map(std::string_view input);  ///< the first line is --map, the second --axes
 
+void expression(std::string_view input);  ///< of the PDE language, in the fields u, v, a, g and the parameters k, nu
+void pde_text(std::string_view input);    ///< a PDE file
+
 void npy(std::string_view input);
 void zip(std::string_view input);  ///< all members, the headers of those called .npy
 void safetensors(std::string_view input);
