@@ -20,7 +20,6 @@ constexpr int64_t kLawFirst = 2'000'000;  // samples that neither training nor h
 constexpr double kNoise = 1e-3;           // of a standard deviation: the gain is that of the linearised residual
 constexpr double kPower = 0.9999, kFlat = 1e-20;
 constexpr double kPhysicsOverGain = 1000, kPhysicsOverFloor = 2e-3, kTasksOverTraining = 0.1;
-constexpr double kStepOverGain = 0.1, kSmoothStep = 10;
 constexpr int64_t kSmallSide = 48;                     // up to here a grid is one of base/32
 constexpr int64_t kFewestModes = 8, kLargeModes = 16;  // per axis; of a larger grid on a CPU
 
@@ -161,8 +160,7 @@ class Rule {
             ? fmt::format("white noise of one standard deviation has pde_error {:.3g}", scales_.gain)
             : fmt::format("the samples themselves have pde_error {:.2g}, which must not weigh more than 0.002",
                           scales_.floor));
-    if (scales_.boundary)
-      set("distill.loss.boundary", 1.0, "the residual has a part at the edge, in standard deviations");
+    if (scales_.boundary) set("distill.loss.boundary", 1.0, "the residual has a part on walls or at the start");
     if (kinds_.scalars && !kinds_.two_valued)
       set("distill.loss.spread", 3.0, "a coefficient is one number: no shrinking towards easy ones");
   }
@@ -195,8 +193,9 @@ class Rule {
         fast ? "residuals are measured by the error they stand for" : "a tenth of that of training");
     if (scales_.boundary) set("solve.boundary", 1.0);
     const auto points = static_cast<double>(pde_.grid().points());
-    set("solve.refine.step", rounded(kStepOverGain * points / scales_.gain * (kinds_.zero ? kSmoothStep : 1)),
-        "a tenth of the points over that pde_error");
+    const double over = kinds_.zero ? 1 : 10;  // the smooth head damps what a step moves
+    set("solve.refine.step", rounded(points / (over * scales_.gain)),
+        fmt::format("{} points over {}that pde_error", pde_.grid().points(), kinds_.zero ? "" : "10 times "));
   }
 
   void set_posterior() {

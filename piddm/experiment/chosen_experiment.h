@@ -49,12 +49,12 @@ struct ChoiceOptions {
   bool gpu = false;
 };
 
-/// The experiment of a PDE by the rule. `data`: the user's; null: drawn from the law, a UsageError where there is none.
+/// The experiment of a PDE by the rule. `data`: the user's; null: drawn from the law, a UsageError without one.
 ChosenExperiment choose_experiment(const PdeOptions& options, const Dataset* data = nullptr,
                                    const ChoiceOptions& choice = {});
 
-/// Everything that stands where a preset does: a preset, a config's file, or the file of a PDE. Where a config is that of
-/// a PDE by text and has no `base`, the rule is its base. `settings` are on top, `data` is data.path if it is not empty.
+/// Everything that stands where a preset does: a preset, a config's file, or the file of a PDE. Where a config is that
+/// of a PDE by text and has no `base`, the rule is its base. `settings` are on top, `data` is data.path if not empty.
 ChosenExperiment find_experiment(const std::string& name, const std::vector<std::string>& settings,
                                  const std::string& data = "", torch::Device device = torch::kCPU);
 

@@ -1,4 +1,4 @@
-// A PDE of one's own, from its file to sensors: every command takes the file, and what is made with it needs it no more.
+// A PDE of one's own, from its file to sensors: every command takes the file; what is made with it needs it no more.
 
 #include "piddm/data/data_file.h"
 #include "piddm/data/dataset.h"

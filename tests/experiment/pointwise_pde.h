@@ -1,5 +1,6 @@
 #pragma once
-// A PDE whose gain, floor and waves are known on paper, for the rule that chooses settings: r = u - a + offset, R = c r.
+// A PDE whose gain, floor and waves are known on paper, for the rule that chooses settings:
+// r = u - a + offset, R = c r.
 //
 //   u = 2 sqrt(2) cos(2 pi (waves_x x + waves_y y) + phase), standard deviation 2, the phase random for each sample;
 //   law a = u, data u = a: pde_error (c offset)^2, and of white noise of one standard deviation 4 c^2
