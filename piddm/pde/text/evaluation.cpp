@@ -285,7 +285,7 @@ Dual TextEvaluation::difference_at_nodes(const ExpressionPtr& of, size_t axis, c
                                          bool flux) {
   const auto& along = grid_.axes()[axis];
   const int64_t dim = along.dim;
-  if (is_constant(faces, dim) && fields_of(*of).empty()) return faces * 0;
+  if (is_constant(faces, dim)) return faces * 0;
   const double scale = 1 / along.spacing;
   const auto wall = [&](bool high) { return at(of, place.with(axis, wall_site(high))); };
   const auto slope = [&](bool high) { return at(of, place.with(axis, slope_site(high))); };

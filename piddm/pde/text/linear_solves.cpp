@@ -26,7 +26,8 @@ TextLinearSolves::TextLinearSolves(const TextSolver& solver, int64_t samples, to
     : solver_(solver),
       pattern_(solver.system().pattern()),
       direct_(device.is_cpu() && solver.direct()),
-      factors_(static_cast<size_t>(samples)) {}
+      factors_(static_cast<size_t>(samples)),
+      singular_(static_cast<size_t>(samples), false) {}
 
 void TextLinearSolves::renew(const Tensor& entries, const std::vector<bool>& which) {
   if (!entries_.defined())
@@ -62,7 +63,17 @@ void TextLinearSolves::prepare_preconditioner() {
 void TextLinearSolves::factorise(size_t sample) {
   const Tensor entries = entries_[static_cast<int64_t>(sample)];
   if (!factors_[sample]) factors_[sample] = solver_.sparse_factors();
-  factors_[sample]->factorise(solver_.sparse_values(entries));
+  try {
+    factors_[sample]->factorise(solver_.sparse_values(entries));
+    singular_[sample] = false;
+  } catch (const NumericsError&) {
+    singular_[sample] = true;
+  }
+}
+
+Tensor TextLinearSolves::by_factors(size_t sample, const Tensor& b) const {
+  if (singular_[sample]) return torch::full_like(b, std::numeric_limits<double>::quiet_NaN());
+  return factors_[sample]->solve(b.flatten()).view_as(b);
 }
 
 Tensor TextLinearSolves::precondition(const Tensor& r) const {
@@ -76,8 +87,7 @@ Tensor TextLinearSolves::solve(const Tensor& b) { return direct_ ? direct(b) : i
 
 Tensor TextLinearSolves::direct(const Tensor& b) {
   std::vector<Tensor> x;
-  for (int64_t i = 0; i < b.size(0); ++i)
-    x.push_back(factors_[static_cast<size_t>(i)]->solve(b[i].flatten()).view_as(b[i]));
+  for (int64_t i = 0; i < b.size(0); ++i) x.push_back(by_factors(static_cast<size_t>(i), b[i]));
   return torch::stack(x);
 }
 
@@ -101,7 +111,7 @@ Tensor TextLinearSolves::iterative(const Tensor& b) {
   for (int64_t i = 0; i < b.size(0); ++i)
     if (!(missed[i].item<double>() <= kAcceptable)) {
       factorise(static_cast<size_t>(i));
-      x[i] = factors_[static_cast<size_t>(i)]->solve(b[i].flatten()).view_as(b[i]);
+      x[i] = by_factors(static_cast<size_t>(i), b[i]);
     }
   return x;
 }

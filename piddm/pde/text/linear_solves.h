@@ -20,10 +20,14 @@ class TextLinearSolves {
   /// x of J x = b, [B,F,X,Y]; a sample may miss the tolerance only where nothing better can be had.
   Tensor solve(const Tensor& b);
 
+  /// Whether the sparse LU of a sample's matrix failed: its x is not a number.
+  bool singular(size_t sample) const { return singular_[sample]; }
+
  private:
   Tensor direct(const Tensor& b);
   Tensor iterative(const Tensor& b);
   void factorise(size_t sample);
+  Tensor by_factors(size_t sample, const Tensor& b) const;
   void prepare_preconditioner();
   Tensor precondition(const Tensor& r) const;
 
@@ -33,6 +37,7 @@ class TextLinearSolves {
   Tensor entries_;
   LinearMap product_;
   std::vector<std::unique_ptr<SparseLu>> factors_;
+  std::vector<bool> singular_;
   std::vector<Tensor> inverse_eigenvalues_;  // of each field
   bool symmetric_ = false;
   double sign_ = 1;

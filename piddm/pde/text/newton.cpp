@@ -44,12 +44,12 @@ TextNewton::TextNewton(const TextSystem& system, TextLinearSolves& linear, const
   report_.each.assign(stale_.size(), 0);
 }
 
-void TextNewton::fail(const State& state) const {
-  const auto which = static_cast<size_t>(std::find(state.done.begin(), state.done.end(), false) - state.done.begin());
+void TextNewton::fail(const State& state, size_t which) const {
   throw NumericsError(
-      "[{}] sample {}{} has no solution that Newton's method finds: the residual stays at {:.2e} (of {:.2e})",
+      "[{}] sample {}{} has no solution that Newton's method finds: the residual stays at {:.2e} (of {:.2e}){}",
       system_.text().name, first_ + static_cast<int64_t>(which), level_ > 0 ? fmt::format(", step {}", level_) : "",
-      state.residual[which], state.start[which]);
+      state.residual[which], state.start[which],
+      linear_.singular(which) ? "; its linear system is singular: walls and equation do not fix the solution" : "");
 }
 
 void TextNewton::renew(State& state) {
@@ -103,7 +103,7 @@ void TextNewton::settle(State& state, const Tensor& next) {
     if (state.done[i]) continue;
     if (state.factor[i] == 0) {
       state.done[i] = state.fresh[i] && state.residual[i] <= kRounding * state.start[i];
-      if (state.fresh[i] && !state.done[i]) fail(state);
+      if (state.fresh[i] && !state.done[i]) fail(state, i);
       stale_[i] = !state.done[i];
       continue;
     }
@@ -144,7 +144,8 @@ Tensor TextNewton::advance(const std::vector<Tensor>& guesses, const Tensor& bef
     state.done[i] = state.residual[i] == 0;
   }
   for (int iteration = 0; !std::all_of(state.done.begin(), state.done.end(), [](bool d) { return d; }); ++iteration) {
-    if (iteration == kMaxIterations) fail(state);
+    if (iteration == kMaxIterations)
+      fail(state, static_cast<size_t>(std::find(state.done.begin(), state.done.end(), false) - state.done.begin()));
     for (size_t i = 0; i < n; ++i) report_.each[i] += state.done[i] ? 0 : 1;
     renew(state);
     settle(state, damped(state, -linear_.solve(state.r)));

@@ -26,7 +26,7 @@ class TextNewton {
   void renew(State& state);
   Tensor damped(State& state, const Tensor& update);
   void settle(State& state, const Tensor& next);
-  [[noreturn]] void fail(const State& state) const;
+  [[noreturn]] void fail(const State& state, size_t which) const;
 
   const TextSystem& system_;
   TextLinearSolves& linear_;
