@@ -15,7 +15,16 @@ namespace {
 const char* letter(Coordinate axis) { return axis == Coordinate::x ? "x" : axis == Coordinate::y ? "y" : "t"; }
 Coordinate coordinate_of(size_t axis) { return axis == 0 ? Coordinate::x : Coordinate::y; }
 
-std::string unicode(const ExpressionPtr& e) { return unicode_of(*syntax_of(*e)); }
+/// Numbers with four digits: 2*pi is one by now.
+ExpressionPtr rounded(const ExpressionPtr& e) {
+  if (e->kind == ExpressionKind::number) return number(std::stod(fmt::format("{:.4g}", e->value)));
+  if (e->arguments.empty()) return e;
+  std::vector<ExpressionPtr> arguments;
+  for (const auto& argument : e->arguments) arguments.push_back(rounded(argument));
+  return e->kind == ExpressionKind::derivative ? derivative(arguments[0], e->axis) : operation(e->name, arguments);
+}
+
+std::string unicode(const ExpressionPtr& e) { return unicode_of(*syntax_of(*rounded(e))); }
 
 /// "dn(u) = 0" as ∂ₙu = 0.
 std::string unicode_equation(const std::string& text) {
@@ -130,18 +139,19 @@ std::vector<std::string> walls_of(const TextSystem& system) {
   return all;
 }
 
-std::vector<std::string> initial_of(const TextSystem& system) {
+/// As written, in the order of PdeText::initial.
+std::vector<std::string> initial_of(const TextPde& pde) {
   std::vector<std::string> all;
-  const bool stored = !system.text().axis(Coordinate::y);
-  for (const auto& initial : system.text().initial) {
-    const auto u = unicode_name(initial.field);
-    if (initial.rate)
-      all.push_back(fmt::format("∂ₜ{0} = {1}: {0} one step before is {0} one step after less 2 Δt ∂ₜ{0}", u,
-                                unicode(initial.state)));
-    else
-      all.push_back(
-          fmt::format("{} = {}: {}", u, unicode(initial.state),
-                      stored ? "the first time that is stored" : "not stored; the first channel is a step on"));
+  const bool stored = !pde.text().axis(Coordinate::y);
+  const json written = pde.options().definition.table.value("initial", json::array());
+  for (size_t i = 0; i < pde.text().initial.size(); ++i) {
+    const auto& initial = pde.text().initial[i];
+    const auto state = unicode_equation((written.is_array() ? written.at(i) : written).get<std::string>());
+    const auto rule = initial.rate ? fmt::format("{0} one step before is {0} one step after less 2 Δt ∂ₜ{0}",
+                                                 unicode_name(initial.field))
+                      : stored     ? std::string("the first time that is stored")
+                                   : std::string("not stored, the first channel is a step on");
+    all.push_back(state + ": " + rule);
   }
   return all;
 }
@@ -151,18 +161,18 @@ std::vector<std::string> initial_of(const TextSystem& system) {
 std::string linear_solver_of(const TextPde& pde) {
   const auto& system = pde.system();
   if (pde.solver().direct()) return "sparse LU on the CPU";
-  const auto fallback = system.has_table() ? ", on the CPU sparse LU for what does not converge" : "";
+  const auto fallback = system.has_table() ? "; on the CPU sparse LU for what does not converge" : "";
   const auto method = !system.has_table()   ? "GMRES on exact products J v"
                       : pde.has_corrector() ? "conjugate gradients"
                                             : "conjugate gradients where J is symmetric, else GMRES";
-  return fmt::format("{} with a fast solver of c₀ + kₓ ∂ₓₓ + kᵧ ∂ᵧᵧ before it{}", method, fallback);
+  return fmt::format("{}; preconditioned by the fast solver of c₀ + kₓ ∂ₓₓ + kᵧ ∂ᵧᵧ{}", method, fallback);
 }
 
 std::string solver_of(const TextPde& pde) {
   const auto& system = pde.system();
   const auto newton = system.linear() ? "one linear system" : "Newton's method with the exact Jacobian J";
-  if (system.order() == 0) return fmt::format("{}, by {}", newton, linear_solver_of(pde));
-  return fmt::format("{} implicit steps of the same equations, each {}, by {}", system.levels() - 1, newton,
+  if (system.order() == 0) return fmt::format("{}; {}", newton, linear_solver_of(pde));
+  return fmt::format("{} implicit steps of the same equations, each {}; {}", system.levels() - 1, newton,
                      linear_solver_of(pde));
 }
 
@@ -173,7 +183,7 @@ std::string residual_of(const TextPde& pde) {
   for (size_t e = 0; e < equations.size(); ++e)
     parts.push_back(fmt::format("{}c = {:.2g}, reference {}", equations[e].name.empty() ? "" : equations[e].name + ": ",
                                 equations[e].scale, unicode(references[e])));
-  return fmt::format("R = c (left − right), {}", fmt::join(parts, "; "));
+  return fmt::format("R = c (left − right); {}", fmt::join(parts, "; "));
 }
 
 }  // namespace
@@ -210,7 +220,7 @@ TextPdeSummary summary_of(const TextPde& pde) {
   summary.solver = solver_of(pde);
   summary.residual = residual_of(pde);
   summary.walls = walls_of(system);
-  summary.initial = initial_of(system);
+  summary.initial = initial_of(pde);
   return summary;
 }
 
