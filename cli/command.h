@@ -49,6 +49,7 @@ void check_output(const std::string& file, const std::vector<std::string>& exten
 void add_doctor(CLI::App& app, Context& context);
 void add_list(CLI::App& app, Context& context);
 void add_data(CLI::App& app, Context& context);
+void add_pde(CLI::App& app, Context& context);
 void add_train(CLI::App& app, Context& context);
 void add_distill(CLI::App& app, Context& context);
 void add_generate(CLI::App& app, Context& context);

@@ -198,8 +198,9 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", "piddm " PIDDM_VERSION);
   app.require_subcommand(1);
   app.footer(kFooter);
-  for (const auto add : {add_demo, add_doctor, add_list, add_data, add_train, add_distill, add_generate, add_solve,
-                         add_tune, add_compare, add_evaluate, add_calibrate, add_plot, add_reproduce, add_bench})
+  for (const auto add :
+       {add_demo, add_doctor, add_list, add_pde, add_data, add_train, add_distill, add_generate, add_solve, add_tune,
+        add_compare, add_evaluate, add_calibrate, add_plot, add_reproduce, add_bench})
     add(app, context);
   try {
     app.parse(argc, argv);

@@ -1,0 +1,10 @@
+# Writes generated/piddm_example_pdes.inc: every .toml file in examples/pdes/ as a C++ raw string with its name.
+file(GLOB _pdes CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/pdes/*.toml)
+set(_text "")
+foreach(_pde IN LISTS _pdes)
+  get_filename_component(_name ${_pde} NAME_WE)
+  file(READ ${_pde} _body)
+  string(APPEND _text "{\"${_name}\", R\"toml(${_body})toml\"},\n")
+  set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${_pde})
+endforeach()
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/piddm_example_pdes.inc CONTENT "${_text}" @ONLY)
