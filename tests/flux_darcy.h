@@ -142,8 +142,7 @@ inline std::vector<std::string> every_pde() {
 inline PdePtr any_pde(const std::string& name, const GridSize& grid, const json& parameters = json::object()) {
   PdeOptions options{.name = name, .grid = grid, .parameters = parameters};
   if (name == FluxDarcy::kName) return std::make_shared<FluxDarcy>(options);
-  if (std::filesystem::exists(example_pde(name)))
-    options.definition = pde_named(example_pde(name).string()).definition;
+  if (std::filesystem::exists(example_pde(name))) options.definition = pde_named(example_pde(name).string()).definition;
   return make_pde(options);
 }
 

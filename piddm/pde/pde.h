@@ -59,6 +59,7 @@ struct ResidualField {
   Tensor interior;        ///< r_phys
   Tensor reference = {};  ///< the term of the equation that rel_residual is measured against
   Tensor smooth = {};     ///< bool, points that count in rel_residual (away from fronts); undefined: all
+  int64_t pictures = 1;   ///< side by side along w: of a problem in x, y and t one for each step
 };
 
 struct Residual {
@@ -68,8 +69,8 @@ struct Residual {
 };
 
 struct SolveReport {
-  int64_t iterations = 0;        ///< of the slowest sample
-  double relative_residual = 0;  ///< ||b - A u|| / ||b||, worst sample
+  int64_t iterations = 0;          ///< of the slowest sample
+  double relative_residual = 0;    ///< ||b - A u|| / ||b||, worst sample
   std::vector<int64_t> each = {};  ///< iterations of each sample, where the solver counts them
 };
 

@@ -14,8 +14,9 @@ namespace {
 constexpr int64_t kMembersDrawn = 2;
 constexpr const char* kMembersKey = "ensemble";
 
-NumberStrip scalar_panel(const EnsembleCase& one, int64_t channel, const std::string& name) {
-  NumberStrip strip{.title = name};
+NumberStrip scalar_panel(const EnsembleCase& one, int64_t channel, const Channel& about) {
+  NumberStrip strip{.title = about.label()};
+  strip.label = about.unit;
   if (one.truth.defined()) strip.marks.push_back({"true", scalar_of(one.truth[channel])});
   strip.marks.push_back({"mean", scalar_of(one.mean[channel]), scalar_of(one.deviation[channel])});
   for (int64_t k = 0; k < one.members.size(0); ++k) strip.points.push_back(scalar_of(one.members[k][channel]));
@@ -40,17 +41,17 @@ void add_sensors(FieldPanel& panel, const Places& places, int64_t channel, const
 FigureRow field_row(const EnsembleCase& one, const PdePtr& pde, int64_t c, const std::string& name) {
   FigureRow row{.label = name};
   std::vector<FieldPanel> fields;
-  if (one.truth.defined()) fields.push_back(panel_of(pde, "truth", one.truth[c]));
-  fields.push_back(panel_of(pde, "mean", one.mean[c]));
+  if (one.truth.defined()) fields.push_back(channel_panel_of(pde, c, "truth", one.truth[c]));
+  fields.push_back(channel_panel_of(pde, c, "mean", one.mean[c]));
   for (int64_t k = 0; k < std::min(kMembersDrawn, one.members.size(0)); ++k)
-    fields.push_back(panel_of(pde, fmt::format("member {}", k), one.members[k][c]));
+    fields.push_back(channel_panel_of(pde, c, fmt::format("member {}", k), one.members[k][c]));
   const auto range = color_range(one.truth.defined() ? fields.front() : fields.back());
   add_sensors(fields.front(), one.sensors, c, "sensors");
   for (auto& panel : fields) {
     panel.range = range;
     row.panels.emplace_back(std::move(panel));
   }
-  auto spread = panel_of(pde, "standard deviation", one.deviation[c]);
+  auto spread = channel_panel_of(pde, c, "standard deviation", one.deviation[c]);
   spread.range = ColorRange{0, std::max(color_range(spread).second, 1e-300)};
   add_sensors(spread, one.suggested, c, "suggested");
   row.panels.emplace_back(std::move(spread));
@@ -106,7 +107,7 @@ Figure draw_ensemble(const EnsembleCase& one, const PdePtr& pde, const std::stri
   for (int64_t c = 0; c < pde->num_channels(); ++c) {
     const auto& channel = pde->channels()[static_cast<size_t>(c)];
     if (channel.scalar)
-      figure.rows.push_back({.label = channel.name, .panels = {scalar_panel(one, c, channel.name)}});
+      figure.rows.push_back({.label = channel.name, .panels = {scalar_panel(one, c, channel)}});
     else
       figure.rows.push_back(field_row(one, pde, c, channel.name));
   }

@@ -14,14 +14,16 @@ namespace {
 constexpr size_t kMostRows = 8;
 constexpr double kPageRoom = 930, kSheetMargins = 100, kLeastSheet = 200, kMostSheet = 420;
 
-FieldPanel difference_panel(const PdePtr& pde, const std::string& title, const Tensor& field) {
-  auto panel = panel_of(pde, title, field);
+FieldPanel difference_panel(const PdePtr& pde, int64_t channel, const std::string& title, const Tensor& field) {
+  auto panel = channel_panel_of(pde, channel, title, field);
   panel.colors = Colors::diverging;
   return panel;
 }
 
-NumberStrip scalar_strip(const Dataset& data, int64_t channel, std::vector<NumberMark> marks) {
-  NumberStrip strip{.title = data.channels[static_cast<size_t>(channel)], .marks = std::move(marks)};
+NumberStrip scalar_strip(const Dataset& data, const PdePtr& pde, int64_t channel, std::vector<NumberMark> marks) {
+  const auto c = static_cast<size_t>(channel);
+  NumberStrip strip{.title = pde ? pde->channels()[c].label() : data.channels[c], .marks = std::move(marks)};
+  if (pde) strip.label = pde->channels()[c].unit;
   const auto values = data.fields.select(1, channel).to(torch::kFloat64).mean({1, 2});
   for (int64_t i = 0; i < values.size(0); ++i) strip.points.push_back(values[i].item<double>());
   return strip;
@@ -31,8 +33,8 @@ void add_references(FigureRow& row, const PdePtr& pde, const Tensor& x) {
   const auto decoded = pde->solve(pde->admissible(pde->coefficients(x)).coefficients);
   for (int64_t c = 0; c < pde->num_solution_channels(); ++c) {
     const auto name = pde->channels()[static_cast<size_t>(c)].name;
-    row.panels.push_back(panel_of(pde, name + "*(a)", decoded[0][c]));
-    row.panels.push_back(difference_panel(pde, fmt::format("{0} - {0}*(a)", name), x[0][c] - decoded[0][c]));
+    row.panels.push_back(channel_panel_of(pde, c, name + "*(a)", decoded[0][c]));
+    row.panels.push_back(difference_panel(pde, c, fmt::format("{0} - {0}*(a)", name), x[0][c] - decoded[0][c]));
   }
 }
 
@@ -42,9 +44,10 @@ FigureRow sample_row(const Dataset& data, const PdePtr& pde, int64_t sample, boo
   for (size_t c = 0; c < data.channels.size(); ++c) {
     const auto channel = static_cast<int64_t>(c);
     if (is_scalar(pde, c))
-      row.panels.push_back(scalar_strip(data, channel, {{"", scalar_of(x[0][channel])}}));
+      row.panels.push_back(scalar_strip(data, pde, channel, {{"", scalar_of(x[0][channel])}}));
     else
-      row.panels.push_back(panel_of(pde, data.channels[c], x[0][channel]));
+      row.panels.push_back(
+          channel_panel_of(pde, channel, pde ? pde->channels()[c].label() : data.channels[c], x[0][channel]));
   }
   if (!pde) return row;
   if (references) add_references(row, pde, x);
@@ -78,10 +81,11 @@ FigureRow truth_row(const Dataset& data, const PdePtr& pde, const Truth& truth, 
              y = truth.fields[sample][channel].to(torch::kFloat64);
   FigureRow row{.label = fmt::format("case {}: {}", sample, name)};
   if (is_scalar(pde, static_cast<size_t>(channel))) {
-    row.panels.push_back(scalar_strip(data, channel, {{"true", scalar_of(y)}, {"sample", scalar_of(x)}}));
+    row.panels.push_back(scalar_strip(data, pde, channel, {{"true", scalar_of(y)}, {"sample", scalar_of(x)}}));
     return row;
   }
-  auto of_truth = panel_of(pde, name + ", truth", y), of_sample = panel_of(pde, name + ", sample", x);
+  auto of_truth = channel_panel_of(pde, channel, name + ", truth", y);
+  auto of_sample = channel_panel_of(pde, channel, name + ", sample", x);
   of_truth.range = of_sample.range = color_range(of_truth);
   if (truth.mask.defined()) {
     of_truth.sensors = sensors_of(of_truth, truth.mask[sample][channel]);
@@ -90,7 +94,7 @@ FigureRow truth_row(const Dataset& data, const PdePtr& pde, const Truth& truth, 
   row.panels.emplace_back(std::move(of_truth));
   row.panels.emplace_back(std::move(of_sample));
   row.panels.emplace_back(
-      difference_panel(pde, fmt::format("sample - truth, rms {:.2g}", root_mean_square(x - y)), x - y));
+      difference_panel(pde, channel, fmt::format("sample - truth, rms {:.2g}", root_mean_square(x - y)), x - y));
   return row;
 }
 
@@ -157,6 +161,12 @@ FieldPanel panel_of(const PdePtr& pde, const std::string& title, const Tensor& f
   return pde ? field_panel(title, field, pde->axes(), field.size(0), field.size(1)) : bare_panel(title, field);
 }
 
+FieldPanel channel_panel_of(const PdePtr& pde, int64_t channel, const std::string& title, const Tensor& field) {
+  auto panel = panel_of(pde, title, field);
+  if (pde) panel.unit = pde->channels()[static_cast<size_t>(channel)].unit;
+  return panel;
+}
+
 Figure draw_samples(const Dataset& data, const PdePtr& pde, const std::vector<int64_t>& samples,
                     const std::string& title, bool references) {
   const torch::NoGradGuard no_grad;
@@ -187,7 +197,7 @@ Figure draw_contact_sheet(const Dataset& data, const PdePtr& pde, const std::vec
   for (size_t c = 0; c < data.channels.size(); ++c) {
     const auto channel = static_cast<int64_t>(c);
     if (is_scalar(pde, c)) {
-      panels.emplace_back(scalar_strip(data, channel, {}));
+      panels.emplace_back(scalar_strip(data, pde, channel, {}));
       continue;
     }
     std::vector<Tensor> maps;

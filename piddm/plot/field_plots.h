@@ -32,6 +32,9 @@ Figure draw_contact_sheet(const Dataset& data, const PdePtr& pde, const std::vec
 /// A panel of the data: axes of the PDE where there is one.
 FieldPanel panel_of(const PdePtr& pde, const std::string& title, const Tensor& field);
 
+/// The same of one channel or a statistic of it: with its unit at the colour bar.
+FieldPanel channel_panel_of(const PdePtr& pde, int64_t channel, const std::string& title, const Tensor& field);
+
 /// Whether a channel of the data is one number per sample.
 bool is_scalar(const PdePtr& pde, size_t channel);
 

@@ -28,12 +28,16 @@ double aspect_of(const GridAxes& axes) {
   return plane && x.length > 0 && y.length > 0 ? x.length / y.length : 1;
 }
 
-/// R of each equation.
+/// R of each equation; of several pictures side by side their root mean square.
 std::vector<Tensor> scaled_residuals(const Pde& pde, const Tensor& sample) {
   const auto r = pde.residual(sample.unsqueeze(0).to(torch::kFloat64));
   const auto equations = pde.equations();
   std::vector<Tensor> out;
-  for (size_t i = 0; i < equations.size(); ++i) out.push_back(r.fields.at(i).interior[0][0] * equations[i].scale);
+  for (size_t i = 0; i < equations.size(); ++i) {
+    const auto& field = r.fields.at(i);
+    const auto map = field.interior[0][0] * equations[i].scale;
+    out.push_back(field.pictures == 1 ? map : map.reshape({map.size(0), field.pictures, -1}).square().mean(1).sqrt());
+  }
   return out;
 }
 

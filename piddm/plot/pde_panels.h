@@ -14,7 +14,7 @@ FieldPanel field_panel(const std::string& title, const Tensor& field, const Grid
 /// The same without a PDE: "x" and "y" count grid points.
 FieldPanel bare_panel(const std::string& title, const Tensor& field);
 
-/// R = c r_phys of one sample at the scored points.
+/// R = c r_phys of one sample at the scored points; in x, y and t the root mean square over the steps.
 struct ResidualMap {
   std::string name;      ///< "R", or "R of NAME" where a PDE has several equations
   Tensor map;            ///< [h,w] float64

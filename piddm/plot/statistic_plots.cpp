@@ -45,16 +45,17 @@ FigureRow statistic_row(const Dataset& data, const PdePtr& pde, const Tensor& re
     return row;
   }
   const auto ours = statistic(of_channel(data.fields, channel));
-  auto panel = panel_of(pde, fmt::format("{} of {} samples", name, data.size()), ours);
+  auto panel = channel_panel_of(pde, channel, fmt::format("{} of {} samples", name, data.size()), ours);
   if (!reference.defined()) {
     row.panels.emplace_back(std::move(panel));
     return row;
   }
   const auto theirs = statistic(of_channel(reference, channel));
-  auto other = panel_of(pde, fmt::format("{} of the reference, {} samples", name, reference.size(0)), theirs);
+  auto other =
+      channel_panel_of(pde, channel, fmt::format("{} of the reference, {} samples", name, reference.size(0)), theirs);
   panel.range = other.range = color_range(other);
-  auto difference =
-      panel_of(pde, fmt::format("difference, rms {:.2g}", root_mean_square(ours - theirs)), ours - theirs);
+  auto difference = channel_panel_of(
+      pde, channel, fmt::format("difference, rms {:.2g}", root_mean_square(ours - theirs)), ours - theirs);
   difference.colors = Colors::diverging;
   for (auto* one : {&panel, &other, &difference}) row.panels.emplace_back(std::move(*one));
   return row;

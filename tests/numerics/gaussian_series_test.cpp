@@ -55,9 +55,8 @@ TEST(GaussianSeries, OnARingTheCovarianceDependsOnTheDistanceOnly) {
 }
 
 TEST(GaussianSeries, SinesAreZeroAtTheEndsAndHaveNoConstant) {
-  const SeriesAxis ends{.functions = SeriesAxis::Functions::sine,
-                        .coordinates = torch::linspace(0, 1, 11, torch::kFloat64),
-                        .count = 9};
+  const SeriesAxis ends{
+      .functions = SeriesAxis::Functions::sine, .coordinates = torch::linspace(0, 1, 11, torch::kFloat64), .count = 9};
   const auto g = GaussianSeries({ends, {}}, 2, 3).sample(3, 0, 5);
   EXPECT_LT(g.select(2, 0).abs().max().item<double>(), 1e-15);
   EXPECT_LT(g.select(2, 10).abs().max().item<double>(), 1e-13);

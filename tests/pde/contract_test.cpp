@@ -205,7 +205,8 @@ std::string test_name(const ::testing::TestParamInfo<std::tuple<std::string, boo
 INSTANTIATE_TEST_SUITE_P(Every, Contract,
                          ::testing::Combine(::testing::ValuesIn(testing::every_pde()), ::testing::Bool()), test_name);
 INSTANTIATE_TEST_SUITE_P(ByText, Contract,
-                         ::testing::Combine(::testing::ValuesIn(testing::example_pdes()), ::testing::Bool()), test_name);
+                         ::testing::Combine(::testing::ValuesIn(testing::example_pdes()), ::testing::Bool()),
+                         test_name);
 
 }  // namespace
 }  // namespace piddm

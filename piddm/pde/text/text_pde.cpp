@@ -51,10 +51,11 @@ TextPde::TextPde(PdeOptions options, const PdeText& text)
       planar_(text.axis(Coordinate::y) != nullptr),
       solver_(std::make_shared<TextSystem>(with_options(text), space_points())),
       law_(solver_.system().grid()) {
-  require<UsageError>(!text_.coefficients.empty(),
-                      "[{}] no coefficients: every sample would be the same; write what differs from sample to sample as "
-                      "coefficients = {{ a = \"field: gauss(alpha=2, tau=3)\" }} or {{ k = \"uniform(1, 2)\" }}",
-                      name());
+  require<UsageError>(
+      !text_.coefficients.empty(),
+      "[{}] no coefficients: every sample would be the same; write what differs from sample to sample as "
+      "coefficients = {{ a = \"field: gauss(alpha=2, tau=3)\" }} or {{ k = \"uniform(1, 2)\" }}",
+      name());
   ring_ = system().ring().any().item<bool>();
   for (const auto& wall : system().text().walls) ring_moves_ = ring_moves_ || holds_time(*wall.given);
   make_channels();
@@ -85,7 +86,9 @@ GridAxes TextPde::axes() const {
   const auto& all = system().text().axes;
   for (size_t i = 0; i < 2; ++i) {
     const auto& axis = all[i];
-    axes[i] = {.name = axis.axis == Coordinate::x ? "x" : axis.axis == Coordinate::y ? "y" : "t",
+    axes[i] = {.name = axis.axis == Coordinate::x   ? "x"
+                       : axis.axis == Coordinate::y ? "y"
+                                                    : "t",
                .kind = kind_of(axis.kind),
                .length = axis.length,
                .unit = axis.unit,
@@ -153,9 +156,7 @@ Tensor TextPde::system_coefficients(const Tensor& coefficients) const {
   for (int64_t c = 0; c < coefficients.size(1); ++c) {
     const Tensor field = coefficients.narrow(1, c, 1);
     const bool scalar = channels_[static_cast<size_t>(first + c)].scalar;
-    all.push_back(scalar    ? scalar_value(field).expand({-1, -1, x, y})
-                  : planar_ ? field
-                            : mean_over_time(field));
+    all.push_back(scalar ? scalar_value(field).expand({-1, -1, x, y}) : planar_ ? field : mean_over_time(field));
   }
   return torch::cat(all, 1);
 }
@@ -242,7 +243,9 @@ Residual TextPde::residual(const Tensor& x) const {
   const auto rows = system().rows(u, a);
   Residual out;
   for (size_t e = 0; e < rows.residual.size(); ++e)
-    out.fields.push_back({.interior = picture(rows.residual[e], e), .reference = picture(rows.reference[e], e)});
+    out.fields.push_back({.interior = picture(rows.residual[e], e),
+                          .reference = picture(rows.reference[e], e),
+                          .pictures = planar_in_time() ? rows.residual[e].size(1) : 1});
   out.boundary = boundary_error(u, a);
   return out;
 }

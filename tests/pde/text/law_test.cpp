@@ -9,16 +9,16 @@ using testing::largest;
 
 TextLaw law_of(const std::string& coefficients, const std::string& use, const std::string& kind = "cells",
                std::array<int64_t, 2> points = {24, 32}) {
-  const auto text = testing::pde_text("name = 'l'\nequation = 'lap(u) = " + use + "'\ngrid = { x = [0, 1, 32, '" + kind +
-                                      "'], y = [0, 2, 32, '" + kind + "'] }\n" +
+  const auto text = testing::pde_text("name = 'l'\nequation = 'lap(u) = " + use + "'\ngrid = { x = [0, 1, 32, '" +
+                                      kind + "'], y = [0, 2, 32, '" + kind + "'] }\n" +
                                       (kind == "periodic" ? "" : "boundary = { x = 'u = 0', y = 'u = 0' }\n") +
                                       "parameters = { k = 0.5 }\n" + "coefficients = { " + coefficients + " }\n");
   return TextLaw(TextGrid(text, points));
 }
 
 TEST(TextLaw, ScalarsAreDrawnAsTheyAreStated) {
-  const auto a = law_of("a = 'uniform(2, 5)', b = 'loguniform(0.01, 100)', c = 'normal(3, 0.5)'", "a*b*c*k")
-                     .sample(1, 0, 4000);
+  const auto a =
+      law_of("a = 'uniform(2, 5)', b = 'loguniform(0.01, 100)', c = 'normal(3, 0.5)'", "a*b*c*k").sample(1, 0, 4000);
   ASSERT_EQ(a.sizes(), torch::IntArrayRef({4000, 3, 24, 32}));
   EXPECT_EQ(largest(a - a.narrow(2, 0, 1).narrow(3, 0, 1)), 0);
   const auto values = a.select(3, 0).select(2, 0);
@@ -34,8 +34,8 @@ TEST(TextLaw, ScalarsAreDrawnAsTheyAreStated) {
 }
 
 TEST(TextLaw, FieldsOfTwoCoefficientsHaveNothingInCommon) {
-  const auto a = law_of("a = 'field: gauss(alpha=2, tau=3)', b = 'field: gauss(alpha=2, tau=3)'", "a + k*b")
-                     .sample(1, 0, 400);
+  const auto a =
+      law_of("a = 'field: gauss(alpha=2, tau=3)', b = 'field: gauss(alpha=2, tau=3)'", "a + k*b").sample(1, 0, 400);
   const auto x = a.select(1, 0).select(1, 3).select(1, 5), y = a.select(1, 1).select(1, 3).select(1, 5);
   const double correlation = ((x * y).mean() / (x.square().mean() * y.square().mean()).sqrt()).item<double>();
   EXPECT_LT(std::abs(correlation), 4 / std::sqrt(400.0));
