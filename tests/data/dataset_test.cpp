@@ -200,6 +200,46 @@ TEST_F(DatasetTest, AFormOfTheResidualIsNoMatterOfTheData) {
   EXPECT_NO_THROW(check_matches(make_dataset(*compact, 0, 0, 1), *wide));
 }
 
+/// -lap(u) + k u = f; k = 4 unless it is said.
+PdeOptions decay_by_text(const std::string& equation = "-lap(u) + k*u = f") {
+  const json table = {{"name", "decay"},
+                      {"equation", equation},
+                      {"grid", {{"x", {0, 1, 16, "nodes"}}, {"y", {0, 2, 24, "nodes"}}}},
+                      {"boundary", {{"x", "u = 0"}, {"y", "u = 0"}}},
+                      {"parameters", {{"k", 4.0}}},
+                      {"coefficients", {{"f", "field: gauss(alpha=2, tau=3) -> 10*g"}}}};
+  return {.name = "decay", .grid = {16, 24}, .definition = {.table = table}};
+}
+
+TEST_F(DatasetTest, APdeByTextTravelsWithItsData) {
+  auto options = decay_by_text();
+  options.parameters = {{"k", 2.0}};
+  for (const std::string name : {"d.npz", "d.safetensors"}) {
+    save_dataset(dir_ / name, make_dataset(*make_pde(options), 9, 0, 2));
+    const auto data = load_dataset(dir_ / name);
+    const auto pde = pde_of(data);
+    EXPECT_EQ(pde->options().definition.table, options.definition.table);
+    EXPECT_EQ(pde->parameters().front().value, 2.0);
+    check_matches(data, *pde);
+    EXPECT_LT(pde->pde_error(data.fields.to(torch::kFloat64)).max().item<double>(), 1e-6);
+  }
+}
+
+TEST_F(DatasetTest, DataOfAnotherTextOfTheSameNameDoNotMatch) {
+  const auto data = make_dataset(*make_pde(decay_by_text()), 9, 0, 2);
+  EXPECT_ERROR(check_matches(data, *make_pde(decay_by_text("-lap(u) + k*u^3 = f"))), ExitCode::data,
+               "[decay] these data are of another PDE of this name: equation is \"-lap(u) + k*u = f\", not "
+               "\"-lap(u) + k*u^3 = f\"");
+  auto other = decay_by_text();
+  other.parameters = {{"k", 3.0}};
+  EXPECT_ERROR(check_matches(data, *make_pde(other)), ExitCode::data, "these data are of k = 4.0, not 3.0");
+  other.parameters = {{"k", 4.0}};
+  EXPECT_NO_THROW(check_matches(data, *make_pde(other)));
+  auto unsaid = data;
+  unsaid.description.parameters = json::object();  // the text's own
+  EXPECT_NO_THROW(check_matches(unsaid, *make_pde(other)));
+}
+
 TEST_F(DatasetTest, TheDigestOfAnOverwrittenFileIsRemoved) {
   const auto data = make_dataset(FakePde(), 1, 0, 2);
   for (const std::string name : {"d.npz", "d.safetensors"}) {
