@@ -108,10 +108,14 @@ def main():
     parser.add_argument("--runs", type=Path, default=ROOT / "runs/own-pdes")
     parser.add_argument("--set", action="append", default=[], help="passed on to `piddm demo`")
     options = parser.parse_args()
+    options.piddm = options.piddm.resolve()
     names = options.names or sorted(file.stem for file in (ROOT / "examples/pdes").glob("*.toml"))
     rows, failed, thirds = [], [], 0
     for name in names:
-        code, _, errors, _ = run([options.piddm, "pde", "test", ROOT / "examples/pdes" / f"{name}.toml", "--quiet"])
+        picture = options.out / name / "test.png"
+        picture.parent.mkdir(parents=True, exist_ok=True)
+        code, _, errors, _ = run([options.piddm, "pde", "test", ROOT / "examples/pdes" / f"{name}.toml", "--plot", picture,
+                                  "--quiet"])
         if code != 0:
             failed.append(f"{name}: pde test: {errors.strip()}")
         seconds = demo(options, name)
