@@ -114,8 +114,8 @@ def main():
     for name in names:
         picture = options.out / name / "test.png"
         picture.parent.mkdir(parents=True, exist_ok=True)
-        code, _, errors, _ = run([options.piddm, "pde", "test", ROOT / "examples/pdes" / f"{name}.toml", "--plot", picture,
-                                  "--quiet"])
+        file = ROOT / "examples/pdes" / f"{name}.toml"
+        code, _, errors, _ = run([options.piddm, "pde", "test", file, "--plot", picture, "--quiet"])
         if code != 0:
             failed.append(f"{name}: pde test: {errors.strip()}")
         seconds = demo(options, name)
