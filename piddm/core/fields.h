@@ -9,9 +9,10 @@
 // and from that one list come the strict reader with its bounds, the JSON writer and the help text. Numbers must be
 // finite, with or without bounds. Members may be bool, integers, double, std::string, an enum with an `enum_names(E)`
 // overload, a std::vector of those, raw json, a type that spells itself (`static T from_json(json, path)` and `json
-// to_json() const`; with `bool absent() const` it is not written while that holds), or another struct with `fields`. Keys that a struct once had are listed in `static
-// std::vector<FormerKey> former_keys()`. A struct whose keys depend on one of its members may have `json own_keys(json
-// table, path, policy) const`, which takes out of a table what it accepts but does not use.
+// to_json() const`; with `bool absent() const` it is not written while that holds), or another struct with `fields`.
+// Keys that a struct once had are listed in `static std::vector<FormerKey> former_keys()`. A struct whose keys depend
+// on one of its members may have `json own_keys(json table, path, policy) const`, which takes out of a table what it
+// accepts but does not use.
 
 #include <nlohmann/json.hpp>
 

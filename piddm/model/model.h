@@ -41,7 +41,8 @@ struct HeadOptions {
 
   template <class V>
   void fields(V&& f) {
-    f("evaluations", evaluations, between(1, kMostEvaluations), "evaluations of the network: Euler steps and an estimate");
+    f("evaluations", evaluations, between(1, kMostEvaluations),
+      "evaluations of the network: Euler steps and an estimate");
     f("band_limited", band_limited, "keep only the network's own Fourier modes of the latent");
     f("band_modes", band_modes, at_least(0), "modes per axis that band_limited keeps; 0: the network's");
     f("smooth", smooth, "smooth head for solutions that vanish on the wall");

@@ -20,8 +20,8 @@
 //            columns 1..W-1, reference term (u^{n+1} - u^n)/dt
 
 #include "piddm/numerics/exponential_rk.h"
-#include "piddm/numerics/periodic_field.h"
 #include "piddm/numerics/periodic_grid.h"
+#include "piddm/numerics/random_fields/periodic_field.h"
 #include "piddm/pde/pde.h"
 
 namespace piddm {

@@ -20,8 +20,8 @@
 //   r = w1 - E w0 - T/2 (E n0 + n1),   E = exp(-nu |k|^2 T),   n = -(v.grad w) (dealiased) + f,   c = 1
 // at all points; reference term w1 - w0. Its floor is the error of the trapezoidal rule.
 
-#include "piddm/numerics/periodic_field.h"
 #include "piddm/numerics/periodic_grid.h"
+#include "piddm/numerics/random_fields/periodic_field.h"
 #include "piddm/pde/pde.h"
 
 namespace piddm {

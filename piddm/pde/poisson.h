@@ -11,7 +11,7 @@
 // the H x W values of the field at the cell centres are stored as the node values of a.
 
 #include "piddm/numerics/fast_poisson.h"
-#include "piddm/numerics/gaussian_field.h"
+#include "piddm/numerics/random_fields/gaussian_field.h"
 #include "piddm/pde/pde.h"
 
 namespace piddm {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "piddm/numerics/gaussian_series.h"
+#include "piddm/numerics/random_fields/gaussian_series.h"
 #include "piddm/pde/text/text_grid.h"
 
 namespace piddm {

@@ -147,9 +147,9 @@ TextPde::Operator TextPde::measured_operator() const {
   }
   const Tensor given = typical_coefficients(), a = system_coefficients(given);
   std::vector<double> sizes;
-  const Tensor u = system().linear() ? torch::zeros({given.size(0), 1, this->grid().height(), this->grid().width()},
-                                                    torch::kFloat64)
-                                     : typical_solution(given, sizes);
+  const Tensor u = system().linear()
+                       ? torch::zeros({given.size(0), 1, this->grid().height(), this->grid().width()}, torch::kFloat64)
+                       : typical_solution(given, sizes);
   const Tensor entries = system().jacobian(u, {}, a, 0);
   const Tensor inverse = solver_.inverse_eigenvalues(entries.mean(0, true)).front();
   const bool one_sign = (inverse > 0).all().item<bool>() || (inverse < 0).all().item<bool>();
@@ -162,9 +162,9 @@ TextPde::Operator TextPde::measured_operator() const {
 
 const TextPde::Operator& TextPde::own_operator() const {
   if (!operator_)
-    operator_ = kept_under<Operator>(options().grid.text() + options().definition.table.dump() +
-                                         options().parameters.dump(),
-                                     [&] { return measured_operator(); });
+    operator_ =
+        kept_under<Operator>(options().grid.text() + options().definition.table.dump() + options().parameters.dump(),
+                             [&] { return measured_operator(); });
   return *operator_;
 }
 
@@ -177,8 +177,7 @@ Tensor TextPde::precondition(const Residual& residual) const {
   const auto [y, w] = system().scored(0, 1);
   require<DataError>(r.dim() == 4 && r.size(1) == 1 && r.size(2) == h && r.size(3) == w,
                      "[{}] precondition: expected (B,1,{},{}), got {}", name(), h, w, shape_string(r));
-  const Tensor whole =
-      torch::constant_pad_nd(r, {y, grid().width() - w - y, x, grid().height() - h - x});
+  const Tensor whole = torch::constant_pad_nd(r, {y, grid().width() - w - y, x, grid().height() - h - x});
   const auto solver = solver_.separable(0).to(r.scalar_type(), r.device());
   const Tensor inverse = own_operator().inverse_eigenvalues.to(r.options().requires_grad(false));
   return solver.solve(whole, inverse).narrow(2, x, h).narrow(3, y, w);

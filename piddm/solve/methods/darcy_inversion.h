@@ -13,7 +13,7 @@
 // A stage takes at most 8 steps with at most 30 iterations of conjugate gradients each. Steps are halved until the
 // objective falls; a sample that finds no decrease stops at its best.
 
-#include "piddm/numerics/gaussian_conditioning.h"
+#include "piddm/numerics/random_fields/gaussian_conditioning.h"
 #include "piddm/pde/darcy.h"
 
 namespace piddm {

@@ -9,7 +9,7 @@
 // gaussian_conditioning.h with the map xi -> (F xi, A F xi). Every posterior field satisfies the discrete equation to
 // round-off.
 
-#include "piddm/numerics/gaussian_conditioning.h"
+#include "piddm/numerics/random_fields/gaussian_conditioning.h"
 #include "piddm/pde/poisson.h"
 #include "piddm/solve/task/functionals.h"
 

@@ -1,4 +1,4 @@
-#include "piddm/numerics/gaussian_field.h"
+#include "piddm/numerics/random_fields/gaussian_field.h"
 
 #include <algorithm>
 #include <cmath>

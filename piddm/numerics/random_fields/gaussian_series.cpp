@@ -1,12 +1,12 @@
-#include "piddm/numerics/gaussian_series.h"
+#include "piddm/numerics/random_fields/gaussian_series.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
 #include "piddm/core/error.h"
-#include "piddm/numerics/gaussian_field.h"
 #include "piddm/numerics/map_samples.h"
+#include "piddm/numerics/random_fields/gaussian_field.h"
 #include "piddm/numerics/sine_transform.h"
 
 namespace piddm {
@@ -17,13 +17,10 @@ struct Functions {
 };
 
 Functions functions_of(const SeriesAxis& axis) {
-  if (!axis.coordinates.defined())
-    return {torch::ones({1, 1}, torch::kFloat64), torch::zeros({1}, torch::kFloat64)};
+  if (!axis.coordinates.defined()) return {torch::ones({1, 1}, torch::kFloat64), torch::zeros({1}, torch::kFloat64)};
   const bool fourier = axis.functions == SeriesAxis::Functions::fourier;
   const Tensor j = torch::arange(axis.count, torch::kFloat64);
-  const Tensor k = fourier                                           ? torch::floor((j + 1) / 2)
-                   : axis.functions == SeriesAxis::Functions::sine ? j + 1
-                                                                     : j;
+  const Tensor k = fourier ? torch::floor((j + 1) / 2) : axis.functions == SeriesAxis::Functions::sine ? j + 1 : j;
   const Tensor wavenumbers = k * ((fourier ? 2 : 1) * std::numbers::pi / axis.length);
   const Tensor phase = axis.coordinates.unsqueeze(1) * wavenumbers;
   Tensor values = std::numbers::sqrt2 * torch::cos(phase);

@@ -1,4 +1,4 @@
-#include "piddm/numerics/gaussian_conditioning.h"
+#include "piddm/numerics/random_fields/gaussian_conditioning.h"
 
 #include "piddm/core/error.h"
 

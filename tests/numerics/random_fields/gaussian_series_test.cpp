@@ -1,9 +1,9 @@
-#include "piddm/numerics/gaussian_series.h"
+#include "piddm/numerics/random_fields/gaussian_series.h"
 
 #include <cmath>
 #include <numbers>
 
-#include "piddm/numerics/gaussian_field.h"
+#include "piddm/numerics/random_fields/gaussian_field.h"
 #include "tests/testing.h"
 
 namespace piddm {

@@ -1,4 +1,4 @@
-#include "piddm/numerics/periodic_field.h"
+#include "piddm/numerics/random_fields/periodic_field.h"
 
 #include <algorithm>
 #include <cmath>
