@@ -41,6 +41,15 @@ pairs = { steps = 2, chunk = 8, every = 2, pool = 2, held_out = 4 }
 loss = { lambda = 1.0, physics_ramp = 2 }
 train = { steps = 4, batch = 4, validate_every = 2 }
 """
+OWN_PDE = """
+name = "own"
+equation = "dt(u) = k*lap(u) - u^3"
+grid = { x = [0, 1, 16, "nodes"], t = [0, 1, 16] }
+boundary = { x_low = "u = 0", x_high = "dn(u) = 0" }
+initial = "u = u0"
+parameters = { k = 0.1 }
+coefficients = { u0 = "field: sine(alpha=2, tau=3)" }
+"""
 # Smallest networks, where --keys says nothing of what suits 16 points.
 NETWORKS = {
     "fno": ["width=4", "modes=[4,4]", "layers=2", "lifting=8", "projection=8", "time_features=8"],
@@ -194,6 +203,8 @@ def method_cases(piddm):
 def command_cases(piddm):
     solve = ["--task", "reconstruct", "--observe", "data.npz", "--out", "NEW.npz", "--set", "task.iterations=2"]
     for command, arguments in (
+        (["pde", "show"], ["poisson", "--grid=16"]),
+        (["pde", "test"], ["own.toml", "--grid=16", "--plot", "NEW.png"]),
         (["data", "make"], ["darcy", "--n=4", "--grid=16", "--out", "NEW.npz"]),
         (["data", "make"], ["burgers", "--n=4", "--grid=16", "--out", "NEW.safetensors"]),
         (["data", "check"], ["data.npz"]),
@@ -226,6 +237,9 @@ def command_cases(piddm):
             for value in NUMBERS + NO_NUMBERS:
                 yield ["data", "make", pde, "--n=2", "--grid=16", "--out", "NEW.npz", "--param",
                        f"{parameter}={value}"], False
+    for parameter in ("k", "length_x", "duration"):
+        for value in NUMBERS + NO_NUMBERS:
+            yield ["pde", "test", "own.toml", "--plot", "NEW.png", "--param", f"{parameter}={value}"], False
 
 
 def table_cases(piddm):
@@ -252,6 +266,8 @@ def table_cases(piddm):
 def prepare(piddm):
     with open(os.path.join(piddm.folder, "tiny.toml"), "w", encoding="ascii") as config:
         config.write(TINY)
+    with open(os.path.join(piddm.folder, "own.toml"), "w", encoding="ascii") as text:
+        text.write(OWN_PDE)
     piddm.output("data", "make", "darcy", "--n", "16", "--grid", "16", "--out", "data.npz", "--quiet")
     piddm.output("train", "tiny.toml", "--out", "teacher", "--quiet", "--threads", "1")
     piddm.output("distill", "--teacher", "teacher", "--out", "student", "--quiet", "--threads", "1")
