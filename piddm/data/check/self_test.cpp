@@ -64,9 +64,10 @@ std::map<std::string, Interval> usual_ranges(const TextPde& pde, const Fields& f
 std::string how_measured(const Convergence& convergence, size_t solution, double duration) {
   std::vector<std::string> errors;
   for (const auto& row : convergence.errors) errors.push_back(fmt::format("{:.1e}", row[solution]));
-  auto text = fmt::format("errors {} on {} intervals", fmt::join(errors, ", "), fmt::join(convergence.intervals, ", "));
+  auto text = fmt::format("{} on {} to {} intervals", fmt::join(errors, ", "), convergence.intervals.front(),
+                          convergence.intervals.back());
   if (convergence.duration > 0 && convergence.duration < duration)
-    text += fmt::format(", t up to {:.3g}: small errors grow tenfold in more", convergence.duration);
+    text += fmt::format(", t up to {:.3g}, small errors grow too much beyond", convergence.duration);
   return text;
 }
 
@@ -131,10 +132,11 @@ void test_row(const TextPde& pde, const Fields& fields, SelfTest& test) {
   const torch::AutoGradMode grad(true);
   const Tensor at = beside.clone().requires_grad_(true);
   const Tensor transposed = torch::autograd::grad({(row(at) * w).sum()}, {at}).at(0);
-  test.checks.push_back({.name = "J^T w by automatic differentiation",
+  test.checks.push_back({.name = "J^T w",
                          .value = std::abs(product_of(transposed, inner) - product_of(w, product)) /
                                   (size_of(w) * size_of(product) * std::sqrt(static_cast<double>(w.numel()))),
-                         .limit = kTransposed});
+                         .limit = kTransposed,
+                         .note = "automatic differentiation"});
 }
 
 /// sum_e <w_e, r_e> and <w, boundary> of samples: one number that sees every entry of the residual.
@@ -178,10 +180,10 @@ void test_floors(const TextPde& pde, SelfTest& test) {
   Tensor x = test.samples.clone();
   const Tensor sizes = u.square().mean({-1, -2}, true).sqrt();
   x.narrow(1, 0, u.size(1)).add_(noise(u.sizes().vec(), 5) * sizes * kBeside);
-  test.checks.push_back({.name = "decoded samples against their solution",
+  test.checks.push_back({.name = "decoded samples",
                          .value = difference(pde.solution(pde.decode(x).x), u),
                          .limit = kDecoded,
-                         .note = "with 5 % of noise on u"});
+                         .note = "with 5 % of noise on u, against their solution"});
 }
 
 }  // namespace
@@ -215,11 +217,12 @@ json SelfTest::to_json() const {
 }
 
 std::string SelfTest::text() const {
-  auto text = fmt::format("{:<40} {:>10} {:>10}\n", "check", "value", "limit");
+  auto text = fmt::format("{:<30} {:>10} {:>10}\n", "check", "value", "limit");
   for (const auto& check : checks) {
     const auto limit = check.limit ? fmt::format("{} {:.3g}", check.at_least ? ">=" : "<=", *check.limit) : "-";
     const char* const verdict = !check.limit ? "-" : check.pass() ? "ok" : "FAILED";
-    text += fmt::format("{:<40} {:>10.3g} {:>10}  {:<6} {}\n", check.name, check.value, limit, verdict, check.note);
+    text += fmt::format("{:<30} {:>10.3g} {:>10}  {}\n", check.name, check.value, limit,
+                        check.note.empty() ? verdict : fmt::format("{:<6} {}", verdict, check.note));
   }
   return text;
 }

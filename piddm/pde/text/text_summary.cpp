@@ -42,9 +42,9 @@ std::string kind_of(const TextSystem& system) {
   std::vector<std::string> names, axes;
   for (const auto& field : system.text().solutions) names.push_back(unicode_name(field.name));
   for (const auto& axis : system.text().axes) axes.emplace_back(letter(axis.axis));
-  return fmt::format("{}, {}, {} ({}), in {}", system.linear() ? "linear" : "nonlinear",
-                     kOrders.at(static_cast<size_t>(system.order())), count_of(names.size(), "field"),
-                     fmt::join(names, ", "), fmt::join(axes, ", "));
+  const auto* const form = system.linear() ? "linear" : "nonlinear";  // name: of an equation
+  return fmt::format("{}, {}, {} ({}), in {}", form, kOrders.at(static_cast<size_t>(system.order())),
+                     count_of(names.size(), "field"), fmt::join(names, ", "), fmt::join(axes, ", "));
 }
 
 // --- stencil ---
@@ -93,7 +93,7 @@ std::string stencil_of(const TextSystem& system) {
     parts.push_back(fmt::format("BDF2 in time, steps of {:.4g}, the first one backward Euler", system.step()));
   if (system.order() == 2)
     parts.push_back(
-        fmt::format("Newmark's mean (1, 2, 1)/4 of three times in steps of {:.4g}, which keeps energy", system.step()));
+        fmt::format("Newmark's mean (1, 2, 1)/4 of three times in steps of {:.4g}, without damping", system.step()));
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
