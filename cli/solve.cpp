@@ -15,10 +15,11 @@ namespace piddm::cli {
 
 namespace {
 
+constexpr const char* kAutomatic = "auto";
 constexpr int64_t kMostMembers = 100'000, kMostSensorsListed = 4'000, kMostSuggested = 1'000;
 
 struct SolveArguments {
-  std::string model, task, observe, sensors, method, out, plot;
+  std::string model, task, observe, sensors, method = kAutomatic, out, plot;
   int64_t n = 0, ensemble = 0, suggest = 0;
   std::optional<uint64_t> mask_seed;
   ObserveOptions reveal;
@@ -55,8 +56,18 @@ ObservationFile read_known(const SolveArguments& o, const Pde& pde, uint64_t mas
   return file;
 }
 
-MethodPtr method_for(const SolveArguments& o, Task task, const Model& model) {
-  const auto name = o.method.empty() ? default_method(model) : o.method;
+/// The method that is named, or the best for this problem of those that take the options given.
+ChosenMethod chosen_method(const SolveArguments& o, const ObservationFile& file, const Model& model) {
+  if (o.method != kAutomatic) return {o.method, ""};
+  json given = json::object();
+  if (o.soft) given["hard"] = false;
+  for (const auto& setting : o.settings) apply_setting(given, setting);
+  auto chosen = choose_method(problem_of(model, file.task, file.observation, o.ensemble > 0), given);
+  spdlog::info("method: {}: {}", chosen.name, chosen.reason);
+  return chosen;
+}
+
+MethodPtr method_for(const SolveArguments& o, const std::string& name, Task task, const Model& model) {
   const auto& card = method_card(name);
   if (o.ensemble > 0) {
     const auto reason = card.draw_refusal(task, *model.pde);
@@ -111,7 +122,8 @@ void solve(const Context& context, const SolveArguments& o) {
   DecodeTotal decoding(*model.pde, o.two_valued);
   const auto mask_seed = o.mask_seed.value_or(context.seed);
   const auto file = read_known(o, *model.pde, mask_seed);
-  const auto method = method_for(o, file.task, model);
+  const auto chosen = chosen_method(o, file, model);
+  const auto method = method_for(o, chosen.name, file.task, model);
   auto solved = method->solve(o.ensemble > 0 ? repeated(file.observation, o.ensemble) : file.observation, context.seed);
   json report = {{"out", o.out},
                  {"task", task_name(file.task)},
@@ -120,6 +132,7 @@ void solve(const Context& context, const SolveArguments& o) {
                  {"seed", context.seed},
                  {"mask_seed", mask_seed},
                  {"precision", solved.precision}};
+  if (!chosen.reason.empty()) report["reason"] = chosen.reason;
   if (o.ensemble > 0) report["ensemble"] = o.ensemble;
   if (o.decode || o.two_valued) {
     decoding.decode(solved);
@@ -183,7 +196,10 @@ void add_solve(CLI::App& app, Context& context) {
                    "complete files: seed of the entries revealed, apart from that of the start; default: --seed")
       ->check(seed_number());
   command->add_option("--channels", o->reveal.channels, "complete files: reveal these channels only")->delimiter(',');
-  command->add_option("--method", o->method, "see `piddm list methods`; default: the model's own");
+  command
+      ->add_option("--method", o->method,
+                   "see `piddm list methods`; auto: the best known for this PDE, model, task and what is known")
+      ->capture_default_str();
   command->add_flag("--soft", o->soft, "do not replace observed entries in the result");
   command->add_flag("--decode", o->decode, "re-solve u for the found coefficients");
   command->add_flag("--two-valued", o->two_valued,

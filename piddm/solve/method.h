@@ -8,6 +8,7 @@
 #include <string>
 
 #include "piddm/model/model.h"
+#include "piddm/solve/choice.h"
 #include "piddm/solve/search.h"
 #include "piddm/solve/task/task.h"
 
@@ -52,8 +53,10 @@ struct MethodCard {
   bool slow = false;                                     ///< thousands of evaluations per sample: tables ask for fewer
   std::function<std::string(Task, const Pde&)> refusal;  ///< why it cannot do this; "" where it can
   std::function<std::string(Task, const Pde&)> draw_refusal;  ///< why its answers are no draws; "" where they are
-  json draw_options = json::object();                         ///< what it must be told for each answer to be a draw
-  std::string options;                                        ///< one "key = default # meaning" line per option
+  /// How well it suits a problem that it does not refuse, and why; nothing: it is not chosen unless it is named.
+  std::function<std::optional<Suitability>(const Problem&)> suits;
+  json draw_options = json::object();        ///< what it must be told for each answer to be a draw
+  std::string options;                       ///< one "key = default # meaning" line per option
   std::function<void(const json&)> check;    ///< a UsageError for options it does not know or cannot read
   std::function<json(const json&)> renewed;  ///< stored options, all of them, under their names of today
   std::function<Evaluations(const json&, Task)> evaluations;

@@ -114,7 +114,7 @@ TEST_F(CliEvaluate, JudgesTasksAndEnsembles) {
   for (const char* seed : {"1", "2"}) {
     files.push_back(out(std::string("solved") + seed + ".npz"));
     testing::succeed({"solve", shop_.at("student"), "--task", "inverse", "--observe", shop_.at("other.npz"), "--n", "3",
-                      "--seed", seed, "--out", files.back()});
+                      "--method", "piddm", "--seed", seed, "--out", files.back()});
   }
   Arguments arguments = {"evaluate",  files[0],  files[1],    "--reference",         shop_.at("other.npz"),
                          "--task",    "inverse", "--observe", shop_.at("other.npz"), "--ensemble",

@@ -125,7 +125,7 @@ TEST(CliJson, TrainingAndSampling) {
   EXPECT_EQ(generated.at("nfe"), 3.0);
   EXPECT_EQ(generated.at("backward"), 3.0);
   const auto solved = run_json({"solve", out("student"), "--task", "forward", "--observe", shop.at("other.npz"), "--n",
-                                "2", "--out", out("solved.npz")});
+                                "2", "--method", "piddm", "--out", out("solved.npz")});
   EXPECT_EQ(solved.at("nfe"), 5.0);
   EXPECT_LT(solved.at("mse_a").get<double>(), 1e-10);
   const auto judged = run_json({"evaluate", out("samples.npz"), out("student"), "--n", "4", "--reference",

@@ -97,8 +97,9 @@ TEST_F(Pipeline, SolvesTheThreeTasks) {
   const auto truth = load_dataset(shop_ / "other.npz").fields.narrow(0, 0, 3);
   for (const std::string task : {"forward", "inverse", "reconstruct"}) {
     const auto report = run({"solve", shop_.at("student"), "--task", task, "--observe", shop_.at("other.npz"), "--n",
-                             "3", "--out", out(task + ".npz")});
+                             "3", "--method", "piddm", "--out", out(task + ".npz")});
     EXPECT_EQ(report.at("n"), 3) << task;
+    EXPECT_FALSE(report.contains("reason")) << task;  // the method was named
     EXPECT_EQ(report.at("nfe"), 5.0) << task;
     EXPECT_EQ(report.at("backward"), 5.0) << task;
     const auto solved = load_dataset(out(task + ".npz")).fields;
@@ -112,6 +113,27 @@ TEST_F(Pipeline, SolvesTheThreeTasks) {
            "--decode", "--soft", "--set", "task.iterations=2", "--out", out("decoded.npz")});
   EXPECT_LE(decoded.at("rel_residual").get<double>(), 1e-8);
   EXPECT_EQ(decoded.at("nfe"), 2.0);
+}
+
+TEST_F(Pipeline, TakesTheBestMethodAndSaysWhy) {
+  const auto solve = [&](const Arguments& more) {
+    Arguments arguments = {"solve", shop_.at("student"), "--observe", shop_.at("other.npz"), "--n", "2",
+                           "--out", out("best.npz")};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run(arguments);
+  };
+  const auto forward = solve({"--task", "forward"});
+  EXPECT_EQ(forward.at("method"), "classical");
+  EXPECT_EQ(forward.at("reason"), "every coefficient is known exactly: the PDE's solver");
+  EXPECT_LT(forward.at("mse_u").get<double>(), 1e-10);
+  const auto inverse = solve({"--task", "inverse"});
+  EXPECT_EQ(inverse.at("method"), "direct");
+  EXPECT_LT(inverse.at("mse_a").get<double>(), 1e-2);
+  EXPECT_EQ(solve({"--task", "inverse", "--soft", "--set", "task.iterations=2"}).at("method"), "piddm");
+  EXPECT_EQ(solve({"--task", "reconstruct", "--method", "auto"}).at("method"), "piddm");
+  const auto said = testing::piddm({"solve", shop_.at("student"), "--task", "forward", "--observe",
+                                    shop_.at("other.npz"), "--n", "1", "--out", out("best.npz")});
+  EXPECT_THAT(said.err, ::testing::HasSubstr("method: classical: every coefficient is known exactly"));
 }
 
 TEST_F(Pipeline, DrawsAnEnsembleFromSensors) {
@@ -147,7 +169,7 @@ TEST_F(Pipeline, DrawsAnEnsembleFromSensors) {
   EXPECT_TRUE(torch::equal(load_dataset(out("parts.npz")).fields, load_dataset(out("whole.npz")).fields));
   const auto by_noise = run({"solve", shop_.at("teacher"), "--sensors", out("s.csv"), "--ensemble", "2", "--set",
                              "steps=3", "--out", out("t.npz")});
-  EXPECT_EQ(by_noise.at("method"), "teacher");
+  EXPECT_EQ(by_noise.at("method"), "diffusionpde");
 }
 
 TEST_F(Pipeline, SaysWhatItCannotSolveAndWarnsOfOddData) {

@@ -21,6 +21,11 @@ AmortisedMethod::AmortisedMethod(const Model& model, const AmortisedOptions& opt
       student_(model),
       options_(in_bounds(options)) {}
 
+std::optional<Suitability> AmortisedMethod::suits(const Problem& problem) {
+  if (problem.functionals) return {};
+  return Suitability{Merit::learned, "the model is a posterior: one evaluation for a draw, whatever is known"};
+}
+
 Tensor AmortisedMethod::sample(const Batch& batch) {
   const torch::NoGradGuard no_grad;
   const auto images = student_.images(batch.known, batch.count);

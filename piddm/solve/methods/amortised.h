@@ -32,6 +32,8 @@ class AmortisedMethod : public BatchedMethod {
     o.average = task == Task::generate ? 1 : evaluations;
     return o;
   }
+  /// Anything at entries of the grid; it takes no functionals.
+  static std::optional<Suitability> suits(const Problem& problem);
 
  protected:
   Tensor sample(const Batch& batch) override;

@@ -9,6 +9,18 @@ namespace {
 
 constexpr uint64_t kOwnStream = 0x9e3779b97f4a7c15;  // added to the seed, so that no data set has the same coefficients
 
+/// Whether the data that the model was trained on spread as samples of the PDE's own law do.
+bool has_the_law(const Model& model) {
+  constexpr int64_t kDrawn = 16;
+  constexpr double kFactor = 1.5;
+  const auto x = model.pde->sample(kOwnStream, 0, kDrawn);
+  for (int64_t c = 0; c < model.pde->num_channels(); ++c) {
+    const double ratio = model.normalizer.std(c) / x.select(1, c).std().item<double>();
+    if (ratio > kFactor || ratio < 1 / kFactor) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 ClassicalMethod::ClassicalMethod(const Model& model, const ClassicalOptions& options)
@@ -23,6 +35,15 @@ std::string ClassicalMethod::refusal(Task task, const Pde& pde) {
 std::string ClassicalMethod::draw_refusal(Task task, const Pde& pde) {
   if (task == Task::forward || dynamic_cast<const Poisson*>(&pde)) return "";
   return "it draws from the posterior where the law is Gaussian: of poisson and helmholtz";
+}
+
+std::optional<Suitability> ClassicalMethod::suits(const Problem& problem) {
+  const bool linear = dynamic_cast<const Poisson*>(&problem.pde()) != nullptr;
+  if (problem.exact_coefficients && (linear || !problem.functionals))
+    return Suitability{Merit::exact, "every coefficient is known exactly: the PDE's solver"};
+  if (!linear || !has_the_law(problem.model)) return {};
+  return Suitability{Merit::exact,
+                     fmt::format("{} is linear and its law Gaussian: exact conditioning", problem.pde().name())};
 }
 
 bool ClassicalMethod::takes_functionals() const { return dynamic_cast<const Poisson*>(model_.pde.get()) != nullptr; }

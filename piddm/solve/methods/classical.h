@@ -11,7 +11,7 @@
 //
 // Exact values are given sigma = accuracy * (standard deviation of the channel). The network is not used.
 
-#include "piddm/numerics/gaussian_conditioning.h"
+#include "piddm/numerics/random_fields/gaussian_conditioning.h"
 #include "piddm/solve/batched_method.h"
 
 namespace piddm {
@@ -41,6 +41,10 @@ class ClassicalMethod : public BatchedMethod {
   static std::string refusal(Task task, const Pde& pde);
   static std::string draw_refusal(Task task, const Pde& pde);
   static json draw_options() { return {{"estimate", "draw"}}; }
+
+  /// The solver wherever all coefficients are known; exact conditioning where the training data have the law that the
+  /// PDE's name says, to a factor of 1.5 in their standard deviations: data of another law need a learned prior.
+  static std::optional<Suitability> suits(const Problem& problem);
 
  protected:
   Tensor sample(const Batch& batch) override;

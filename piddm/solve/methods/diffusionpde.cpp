@@ -27,6 +27,10 @@ DiffusionPdeMethod::DiffusionPdeMethod(const Model& model, const DiffusionPdeOpt
   if (options.guidance.eta < 0) options_.guidance.eta = kUsualStep / curvature(model, options.guidance.precondition);
 }
 
+std::optional<Suitability> DiffusionPdeMethod::suits(const Problem&) {
+  return Suitability{Merit::guided, "the model is a teacher: of the samplers guided by the data the best measured"};
+}
+
 DiffusionPdeOptions DiffusionPdeMethod::matched(DiffusionPdeOptions options) {
   options.guidance.steps = compute_share(options.guidance.steps, 4, 5);
   return options;

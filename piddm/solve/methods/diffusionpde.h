@@ -35,6 +35,9 @@ class DiffusionPdeMethod : public BatchedMethod {
     o.guidance = with_steps(o.guidance, evaluations + (o.guidance.heun ? 1 : 0), o.guidance.heun ? 2 : 1);
     return o;
   }
+  /// Any problem. Of the samplers on a teacher it is the best in reconstructions of Darcy, Poisson and Burgers, and in
+  /// Darcy's inverse task (results/README.md).
+  static std::optional<Suitability> suits(const Problem& problem);
   static std::vector<SearchFamily> search(const Model& model, Task task);
 
   /// The one in use: given, or the method's own.

@@ -57,6 +57,10 @@ Evaluations PiddmMethod::evaluations(const PiddmOptions& o, Task task) {
   return {1, static_cast<double>(task == Task::generate ? o.refine.iterations : o.task.iterations * o.starts)};
 }
 
+std::optional<Suitability> PiddmMethod::suits(const Problem&) {
+  return Suitability{Merit::searched, "the model is a student, no posterior: its latent searched on data and equation"};
+}
+
 PiddmOptions PiddmMethod::within(PiddmOptions options, Task task, int64_t evaluations) {
   if (task == Task::generate)
     options.refine.iterations = evaluations > 1 ? evaluations : 0;

@@ -94,6 +94,10 @@ class PiddmMethod : public BatchedMethod {
   static PiddmOptions within(PiddmOptions options, Task task, int64_t evaluations);
   static json draw_options() { return {{"randomize", true}, {"starts", 1}, {"candidates", 1}}; }
 
+  /// Any problem. Of the methods that search with a network it is the best on Darcy, Poisson and Burgers
+  /// (results/README.md), all but the initial state of Burgers from scattered values.
+  static std::optional<Suitability> suits(const Problem& problem);
+
   /// The objective of Algorithm 3, one value per sample: |task_rows|^2.
   Tensor task_loss(const Tensor& e, const Target& target) const { return task_rows(e, target).square().sum(1); }
   Tensor task_rows(const Tensor& e, const Target& target) const {

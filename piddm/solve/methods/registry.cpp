@@ -29,6 +29,12 @@ std::string draw_refusal_of(Task task, const Pde& pde) {
 }
 
 template <class M>
+std::optional<Suitability> suitability_of(const Problem& problem) {
+  if constexpr (requires { M::suits(problem); }) return M::suits(problem);
+  return {};
+}
+
+template <class M>
 json draw_options_of() {
   if constexpr (requires { M::draw_options(); }) return M::draw_options();
   return json::object();
@@ -103,6 +109,7 @@ json with_changes(json options, const json& before, const json& after) {
 //   std::string refusal(Task, const Pde&)            why it cannot do that, "" where it can
 //   std::string draw_refusal(Task, const Pde&)       why an ensemble of its answers would say nothing
 //   json draw_options()                              what makes each answer a draw
+//   optional<Suitability> suits(const Problem&)      how well it suits a problem, and why
 //   Evaluations evaluations(const Options&, Task)    per sample
 //   Options matched(Options)                         the paper's compute-matched share
 //   Options within(Options, Task, int64_t)           with at most this many evaluations per sample
@@ -133,6 +140,7 @@ MethodCard card(const std::string& name, std::optional<ModelKind> needs, const s
       .slow = is_slow<M>(),
       .refusal = refusal_of<M>,
       .draw_refusal = draw_refusal_of<M>,
+      .suits = suitability_of<M>,
       .draw_options = draw_options_of<M>(),
       .options = describe_fields<Options>() + describe_fields(common),
       .check = [common, name](const json& options) { parsed<Options>(options, common, name); },
@@ -202,6 +210,25 @@ MethodPtr make_method(const std::string& name, Task task, const Model& model, co
   return c.make(model, options);
 }
 
+namespace {
+
+bool possible(const MethodCard& card, const Problem& problem) {
+  if (card.needs && *card.needs != problem.model.kind) return false;
+  if (!card.refusal(problem.task, problem.pde()).empty()) return false;
+  return !problem.ensemble || card.draw_refusal(problem.task, problem.pde()).empty();
+}
+
+bool takes_options(const MethodCard& card, const json& options) {
+  try {
+    card.check(options);
+  } catch (const UsageError&) {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 std::string own_method(ModelKind kind) {
   for (const auto& c : method_cards())
     if (c.own && c.needs == kind) return c.name;
@@ -209,6 +236,24 @@ std::string own_method(ModelKind kind) {
 }
 
 std::string default_method(const Model& model) { return own_method(model.kind); }
+
+ChosenMethod choose_method(const Problem& problem, const json& options) {
+  const MethodCard *best = nullptr, *barred = nullptr;
+  Suitability why, beyond;
+  for (const auto& c : method_cards()) {
+    if (!possible(c, problem)) continue;
+    const auto suits = c.suits(problem);
+    if (!suits) continue;
+    const bool takes = takes_options(c, options);
+    if (takes && (!best || suits->merit > why.merit)) best = &c, why = *suits;
+    if (!takes && (!barred || suits->merit > beyond.merit)) barred = &c, beyond = *suits;
+  }
+  if (!best)
+    return {default_method(problem.model), "the method of this kind of model; no other suits the problem better"};
+  if (barred && beyond.merit > why.merit)
+    why.reason += fmt::format("; `{}`, {}, does not take these options", barred->name, beyond.reason);
+  return {best->name, why.reason};
+}
 
 json default_options(const std::string& method, const json& solve) {
   const bool suits = method == own_method(ModelKind::student) && !solve.empty();

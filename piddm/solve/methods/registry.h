@@ -18,9 +18,17 @@ const MethodCard& method_card(const std::string& name);
 /// another kind of model.
 MethodPtr make_method(const std::string& name, Task task, const Model& model, const json& options);
 
-/// The method of a model, or of all models of a kind, when none is named.
+/// The method of a model, or of all models of a kind: what generates samples when none is named.
 std::string default_method(const Model& model);
 std::string own_method(ModelKind kind);
+
+struct ChosenMethod {
+  std::string name, reason;
+};
+
+/// Of the methods that can answer the problem with this model and take these options, the one whose card promises most;
+/// the model's own where no card does. Same merit: the first of the list.
+ChosenMethod choose_method(const Problem& problem, const json& options = json::object());
 
 /// What a method is told when nobody says anything: for the student's own method the options that suit this student.
 json default_options(const std::string& method, const Model& model);
