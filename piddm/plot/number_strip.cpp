@@ -10,7 +10,7 @@ namespace piddm {
 
 namespace {
 
-constexpr double kPadding = 8, kDot = 7, kCap = 3, kSmallDot = 3;
+constexpr double kPadding = 8, kDot = 7, kErrorCap = 3, kSmallDot = 3;
 constexpr int kTicks = 3;
 constexpr Rgb kPointInk{112, 118, 130};
 
@@ -36,7 +36,7 @@ void draw_mark(Painter& painter, const NumberMark& mark, const ChartAxis& axis, 
   if (mark.error > 0) {
     const double low = at(mark.value - mark.error), high = at(mark.value + mark.error);
     painter.line({low, y}, {high, y}, {color, 1.2});
-    for (const double x : {low, high}) painter.line({x, y - kCap}, {x, y + kCap}, {color, 1.2});
+    for (const double x : {low, high}) painter.line({x, y - kErrorCap}, {x, y + kErrorCap}, {color, 1.2});
   }
   painter.marker({at(mark.value), y}, color, {index, kDot});
 }
