@@ -147,8 +147,8 @@ class Rule {
     if (kinds_.two_valued) {
       set(key + ".bounded", true, "a coefficient has two values");
       if (!posterior) set(key + ".sharp", true);
-      if (pde_.has_corrector()) set(key + ".corrector", choice_.gpu ? 5 : 3, "and the PDE has a fast solver");
     }
+    if (pde_.has_corrector()) set(key + ".corrector", choice_.gpu ? 5 : 3, "the PDE has a fast solver");
     if (kinds_.scalars) set(key + ".constant", true, "a coefficient is one number");
     set(key + ".constrained", true, "walls, initial states and means that the PDE gives are exact");
   }
@@ -161,6 +161,7 @@ class Rule {
             : fmt::format("the samples themselves have pde_error {:.2g}, which must not weigh more than 0.002",
                           scales_.floor));
     if (scales_.boundary) set("distill.loss.boundary", 1.0, "the residual has a part on walls or at the start");
+    if (pde_.has_preconditioner()) set("distill.loss.error", 1.0, "the PDE has a fast solver to tell the error by");
     if (kinds_.scalars && !kinds_.two_valued)
       set("distill.loss.spread", 3.0, "a coefficient is one number: no shrinking towards easy ones");
   }
@@ -176,7 +177,6 @@ class Rule {
                        {"adversary", {{"weight", 0.1}, {"from", 0.1}}}};
     for (const auto& [key, value] : loss.items()) set("distill.loss." + key, value);
     choices_.push_back({"distill.loss.adversary.weight", "a coefficient has two values: true data decide its edges"});
-    if (pde_.has_preconditioner()) set("distill.loss.error", 1.0, "the PDE has a fast solver");
     if (choice_.gpu) {
       set("model.skip", 3);
       set("distill.heads.band_limited", false);

@@ -230,4 +230,27 @@ GmresResult gmres(const LinearMap& a, const LinearMap& preconditioner, const Ten
   return {x, torch::tensor(iterations, torch::kInt64), torch::tensor(errors, torch::kFloat64)};
 }
 
+Tensor gmres_steps(const LinearMap& a, const LinearMap& preconditioner, const Tensor& b, const Tensor& start,
+                   int64_t iterations) {
+  Tensor x = start, r = b - a(start);
+  std::vector<Tensor> directions, images;  // z_i and A z_i, the images orthogonal
+  std::vector<Tensor> lengths;             // <A z_i, A z_i>, 1 where that is 0
+  for (int64_t i = 0; i < iterations; ++i) {
+    Tensor z = preconditioner(r), az = a(z);
+    for (size_t j = 0; j < directions.size(); ++j) {
+      const Tensor share = field_sum(az * images[j]) / lengths[j];
+      z = torch::addcmul(z, share, directions[j], -1);
+      az = torch::addcmul(az, share, images[j], -1);
+    }
+    const Tensor square = field_sum(az * az);
+    lengths.push_back(torch::where(square != 0, square, torch::ones_like(square)));
+    const Tensor step = field_sum(r * az) / lengths.back();
+    x = torch::addcmul(x, step, z);
+    r = torch::addcmul(r, step, az, -1);
+    directions.push_back(z);
+    images.push_back(az);
+  }
+  return x;
+}
+
 }  // namespace piddm

@@ -45,6 +45,27 @@ TEST(Gmres, SolvesEachSample) {
   EXPECT_GT(result.iterations[2].item<int64_t>(), result.iterations[1].item<int64_t>());
 }
 
+TEST(Gmres, StepsGiveWhatACycleOfAsManyDoes) {
+  const Tensor a = matrices_around_one({0.3, 2}), b = random_samples(2), start = random_samples(2);
+  const LinearMap half = [](const Tensor& x) { return x * 0.5; };
+  for (const int64_t k : {1, 3, 8}) {
+    const auto cycle = gmres(dense_map(a), half, b, start, {.tolerance = 0, .restart = k, .max_iterations = k});
+    EXPECT_LT(relative_error(gmres_steps(dense_map(a), half, b, start, k), cycle.x), 1e-10) << k;
+  }
+  EXPECT_TRUE(torch::equal(gmres_steps(dense_map(a), half, b, start, 0), start));
+}
+
+TEST(Gmres, StepsAreDifferentiableAndStayFiniteBeyondTheSolution) {
+  const Tensor a = matrices_around_one({0.5}), b = random_samples(1), start = random_samples(1);
+  const Tensor weights = random_samples(1);
+  const auto by_b = [&](const Tensor& v) { return (gmres_steps(dense_map(a), same, v, start, 3) * weights).sum(); };
+  const auto by_a = [&](const Tensor& m) { return (gmres_steps(dense_map(m), same, b, start, 3) * weights).sum(); };
+  EXPECT_LT(piddm::testing::gradient_error(by_b, b), 1e-6);
+  EXPECT_LT(piddm::testing::gradient_error(by_a, a), 1e-6);
+  const Tensor nothing = torch::zeros_like(b);
+  EXPECT_TRUE(torch::equal(gmres_steps(dense_map(a), same, nothing, nothing, 3), nothing));
+}
+
 TEST(Gmres, AFullCycleIsADirectSolver) {
   const Tensor a = matrices_around_one({5, 20}), x = random_samples(2);
   const GmresResult result = gmres(dense_map(a), same, dense_map(a)(x), {}, {.tolerance = 1e-10});

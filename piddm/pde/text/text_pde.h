@@ -56,7 +56,8 @@ class TextPde : public Pde {
   Tensor precondition(const Residual& r) const override;
   bool has_preconditioner() const override;
 
-  /// Conjugate gradients on the sample's own Jacobian: of one linear, steady, symmetric equation.
+  /// Conjugate gradients, or GMRES where it is not symmetric, on the sample's own Jacobian: of one linear, steady
+  /// equation with a preconditioner.
   Tensor correct(const Tensor& x, int64_t iterations) const override;
   bool has_corrector() const override;
 
@@ -114,6 +115,8 @@ class TextPde : public Pde {
   mutable std::shared_ptr<const Scale> scale_;
   mutable std::shared_ptr<const Operator> operator_;
   bool ring_ = false, ring_moves_ = false;  ///< points hold given values; they depend on t
+  bool ring_is_zero_ = true;                ///< as far as the walls are
+  Tensor ring_places_;                      ///< where, in [F,L,X,Y] without the initial state
 };
 
 /// What `pde show` says of it.

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <numbers>
 
+#include "piddm/numerics/gmres.h"
 #include "piddm/pde/text/text_pde.h"
 
 namespace piddm {
@@ -183,9 +184,7 @@ Tensor TextPde::precondition(const Residual& residual) const {
   return solver.solve(whole, inverse).narrow(2, x, h).narrow(3, y, w);
 }
 
-bool TextPde::has_corrector() const {
-  return system().order() == 0 && system().linear() && has_preconditioner() && own_operator().symmetric;
-}
+bool TextPde::has_corrector() const { return system().order() == 0 && system().linear() && has_preconditioner(); }
 
 /// J d = -r from d = 0, J for the sample's own coefficients.
 Tensor TextPde::correct(const Tensor& x, int64_t iterations) const {
@@ -204,7 +203,8 @@ Tensor TextPde::correct(const Tensor& x, int64_t iterations) const {
   const auto solver = solver_.separable(0).to(x.scalar_type(), x.device());
   const auto product = [&](const Tensor& v) { return stencil_product(system().pattern(), entries, v) * sign; };
   const auto fast = [&](const Tensor& v) { return solver.solve(v, inverse) * sign; };
-  const Tensor d = conjugate_gradient_steps(product, fast, r * -sign, torch::zeros_like(r), iterations);
+  const auto steps = own_operator().symmetric ? conjugate_gradient_steps : gmres_steps;
+  const Tensor d = steps(product, fast, r * -sign, torch::zeros_like(r), iterations);
   return torch::cat({u + d, coefficients(x)}, 1);
 }
 
