@@ -41,7 +41,9 @@ Dual power(const Dual& a, const Dual& b) {
   double n = 0;
   if (is_whole(b, n)) {
     const int exponent = static_cast<int>(n);
-    return chained(whole_power(a.value, exponent), a.tangent, [&] { return whole_power(a.value, exponent - 1) * n; });
+    return chained(whole_power(a.value, exponent), a.tangent, [&] {
+      return exponent == 0 ? torch::zeros_like(a.value) : whole_power(a.value, exponent - 1) * n;  // of 0 too
+    });
   }
   const Tensor value = torch::pow(dense(a.value), dense(b.value));
   Tensor tangent = scaled(a.tangent, b.value * torch::pow(dense(a.value), dense(b.value - 1)));

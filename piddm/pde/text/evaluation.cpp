@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "piddm/core/error.h"
+#include "piddm/pde/text/text_bands.h"
 
 namespace piddm {
 namespace {
@@ -28,11 +29,16 @@ Dual without_first(const Dual& x, int64_t dim) { return narrow(x, dim, 1, x.size
 /// Constant along `dim` by convention.
 bool is_constant(const Dual& x, int64_t dim) { return x.value.dim() < -dim || x.size(dim) == 1; }
 
-/// x_{i+1} - x_i.
-Dual steps_of(const Dual& x, int64_t dim) { return without_first(x, dim) - without_last(x, dim); }
-
-/// The first entry once more at the end.
-Dual wrapped(const Dual& x, int64_t dim) { return concatenate({x, first_of(x, dim)}, dim); }
+/// `constants`: those of the band, which a tangent does not have.
+Dual banded(const Band& band, const Dual& x, int64_t dim, bool constants = true) {
+  Tensor tangent = x.tangent;
+  if (tangent.defined() && tangent.size(dim) != band.columns()) {
+    auto size = tangent.sizes().vec();
+    size[size.size() - static_cast<size_t>(-dim)] = band.columns();
+    tangent = tangent.expand(size);
+  }
+  return {band(x.value, dim, constants), tangent.defined() ? band(tangent, dim, false) : tangent};
+}
 
 /// An operation on fields #0, #1, .. in place of its arguments; numbers stay.
 ExpressionPtr with_places(const Expression& e) {
@@ -52,6 +58,12 @@ TextEvaluation::TextEvaluation(const TextGrid& grid, std::map<std::string, Dual>
     : grid_(grid), fields_(std::move(fields)), window_(window), options_(options.requires_grad(false)) {}
 
 Dual TextEvaluation::constant(double value) const { return {torch::full({}, value, options_)}; }
+
+ExpressionPtr TextEvaluation::named(const std::string& name) {
+  auto& e = named_[name];
+  if (!e) e = field_named(name);
+  return e;
+}
 
 Dual TextEvaluation::at(const ExpressionPtr& e, const Place& place) {
   const auto key = std::pair(e.get(), code_of(place));
@@ -82,7 +94,7 @@ Dual TextEvaluation::coordinate(Coordinate axis, const Place& place) const {
     if (is_slope(place.x) || is_slope(place.y)) return constant(0);
     const auto any =
         std::find_if(fields_.begin(), fields_.end(), [&](const auto& entry) { return grid_.is_solution(entry.first); });
-    const int64_t levels = any == fields_.end() ? 1 : any->second.size(kTimeDim);
+    const int64_t levels = any == fields_.end() ? window_.levels : any->second.size(kTimeDim);
     const Tensor t = (torch::arange(levels, torch::kFloat64) + static_cast<double>(window_.first)) * window_.step;
     const Dual column = {t.to(options_).view({-1, 1, 1})};
     return place.levels || window_.order == 0 ? column : rows_of(column);
@@ -110,23 +122,23 @@ Dual TextEvaluation::field(const std::string& name, const Place& place) {
 
 /// The field at a site of `axis` that is not its points, from its values at the points.
 Dual TextEvaluation::carried(const std::string& name, size_t axis, const Place& place) {
-  const auto& along = grid_.axes()[axis];
-  const int64_t dim = along.dim;
+  const int64_t dim = grid_.axes()[axis].dim;
   const Site site = place.site(axis);
   const Place inside = place.with(axis, Site::points);
-  const Dual base = at(field_named(name), inside);
+  const Dual base = at(named(name), inside);
   if (is_wall(site)) return on_wall(name, axis, is_high(site), inside, is_slope(site));
   if (is_constant(base, dim)) return base;
-  if (!along.walls()) return (base + concatenate({without_first(base, dim), first_of(base, dim)}, dim)) * 0.5;
-  const Dual between = (without_first(base, dim) + without_last(base, dim)) * 0.5;
-  if (along.kind == AxisText::Kind::nodes) return between;
+  const auto& bands = grid_.bands();
+  if (const auto& own = bands.of_field(name, axis).on_faces)
+    return banded(*own, base, dim, !is_slope(place.site(1 - axis)));
+  const Dual between = banded(bands.of_axis(axis).mean, base, dim);
   return concatenate({on_wall(name, axis, false, inside, false), between, on_wall(name, axis, true, inside, false)},
                      dim);
 }
 
 Dual TextEvaluation::on_wall(const std::string& name, size_t axis, bool high, const Place& inside, bool slope) {
   const auto& along = grid_.axes()[axis];
-  const Dual base = at(field_named(name), inside);
+  const Dual base = at(named(name), inside);
   if (!grid_.is_solution(name)) return coefficient_on_wall(base, axis, high, slope);
   const Dual u = end_of(base, along.dim, high);
   const bool nodes = along.kind == AxisText::Kind::nodes;
@@ -156,9 +168,7 @@ Dual TextEvaluation::coefficient_on_wall(const Dual& inside, size_t axis, bool h
            (1 / along.spacing);
   }
   if (along.kind == AxisText::Kind::nodes) return first;
-  bool given = true;
-  for (const auto& solution : grid_.text().solutions) given = given && grid_.gives_value(solution.name, axis, high);
-  if (given) return first;
+  if (grid_.all_given(axis, high)) return first;
   const Dual far = first * 1.5 - second * 0.5, half = first * 0.5, twice = first * 2;
   return apply_operation("min", {apply_operation("max", {far, apply_operation("min", {half, twice})}),
                                  apply_operation("max", {half, twice})});
@@ -234,25 +244,37 @@ Dual TextEvaluation::along_space(const ExpressionPtr& e, const Place& place) {
   if (is_slope(site)) throw UsageError("a derivative of the third order along an axis with walls");
   if (site == Site::low) return -at(of, place.with(a, Site::low_slope));
   if (site == Site::high) return at(of, place.with(a, Site::high_slope));
-  return site == Site::faces ? difference_of_points(of, a, place) : difference_of_faces(of, a, place);
+  if (site == Site::faces) return difference_of_points(of, a, place);
+  const bool twice = of->kind == ExpressionKind::derivative && of->axis == e->axis;
+  const auto& field = twice ? of->arguments[0] : of;
+  if (field->kind == ExpressionKind::field) {
+    const auto& bands = grid_.bands().of_field(field->name, a);
+    const Dual base = at(field, place);
+    if (is_constant(base, grid_.axes()[a].dim)) return base * 0;
+    if (const auto& own = twice ? bands.second : bands.first)
+      return banded(*own, base, grid_.axes()[a].dim, !is_slope(place.site(1 - a)));
+  }
+  return difference_of_faces(of, a, place);
 }
 
 /// On faces: (E_{i+1} - E_i)/h; on the walls of cells the normal derivative.
 Dual TextEvaluation::difference_of_points(const ExpressionPtr& of, size_t axis, const Place& place) {
   const auto& along = grid_.axes()[axis];
   const int64_t dim = along.dim;
-  const double scale = 1 / along.spacing;
   const Dual base = at(of, place.with(axis, Site::points));
-  if (!along.walls()) return is_constant(base, dim) ? base * 0 : steps_of(wrapped(base, dim), dim) * scale;
-  const Dual between = is_constant(base, dim) ? base * 0 : steps_of(base, dim) * scale;
-  if (along.kind == AxisText::Kind::nodes) return between;
-  return concatenate(
-      {-at(of, place.with(axis, Site::low_slope)),
-       is_constant(base, dim) ? Dual{torch::zeros({along.points - 1}, options_)
-                                         .view(dim == -2 ? std::vector<int64_t>{-1, 1} : std::vector<int64_t>{-1})}
-                              : between,
-       at(of, place.with(axis, Site::high_slope))},
-      dim);
+  const auto& bands = grid_.bands();
+  const bool constant_along = is_constant(base, dim);
+  if (of->kind == ExpressionKind::field && !constant_along)
+    if (const auto& own = bands.of_field(of->name, axis).slope_on_faces)
+      return banded(*own, base, dim, !is_slope(place.site(1 - axis)));
+  if (constant_along && along.kind != AxisText::Kind::cells) return base * 0;
+  const Dual between = constant_along
+                           ? Dual{torch::zeros({along.points - 1}, options_)
+                                      .view(dim == -2 ? std::vector<int64_t>{-1, 1} : std::vector<int64_t>{-1})}
+                           : banded(bands.of_axis(axis).difference, base, dim);
+  if (along.kind != AxisText::Kind::cells) return between;
+  return concatenate({-at(of, place.with(axis, Site::low_slope)), between, at(of, place.with(axis, Site::high_slope))},
+                     dim);
 }
 
 /// The mean of E itself on the faces, not E of the means; on walls its value there.
@@ -262,36 +284,33 @@ Dual TextEvaluation::mean_on_faces(const ExpressionPtr& of, size_t axis, const P
   const int64_t dim = along.dim;
   const Dual base = at(of, place.with(axis, Site::points));
   if (is_constant(base, dim)) return base;
-  if (!along.walls()) return (base + concatenate({without_first(base, dim), first_of(base, dim)}, dim)) * 0.5;
-  const Dual between = (without_first(base, dim) + without_last(base, dim)) * 0.5;
-  if (along.kind == AxisText::Kind::nodes) return between;
+  const Dual between = banded(grid_.bands().of_axis(axis).mean, base, dim);
+  if (along.kind != AxisText::Kind::cells) return between;
   return concatenate({at(of, place.with(axis, Site::low)), between, at(of, place.with(axis, Site::high))}, dim);
 }
 
 /// At points: (E_{i+1/2} - E_{i-1/2})/h.
 Dual TextEvaluation::difference_of_faces(const ExpressionPtr& of, size_t axis, const Place& place) {
-  const auto& along = grid_.axes()[axis];
-  const int64_t dim = along.dim;
+  const int64_t dim = grid_.axes()[axis].dim;
   const bool flux = has_derivative(*of, coordinate_of(axis));
   const Dual faces = flux ? at(of, place.with(axis, Site::faces)) : mean_on_faces(of, axis, place);
-  if (along.kind == AxisText::Kind::nodes) return difference_at_nodes(of, axis, place, faces, flux);
   if (is_constant(faces, dim)) return faces * 0;
-  if (along.walls()) return steps_of(faces, dim) * (1 / along.spacing);
-  return (faces - concatenate({last_of(faces, dim), without_last(faces, dim)}, dim)) * (1 / along.spacing);
+  if (grid_.axes()[axis].kind == AxisText::Kind::nodes) return difference_at_nodes(of, axis, place, faces, flux);
+  return banded(grid_.bands().of_axis(axis).divergence, faces, dim);
 }
 
-/// The same with the ends: half a cell of a flux, or the normal derivative.
+/// The same with the ends: half a cell of a flux, or the normal derivative; 0 where no equation is.
 Dual TextEvaluation::difference_at_nodes(const ExpressionPtr& of, size_t axis, const Place& place, const Dual& faces,
                                          bool flux) {
   const auto& along = grid_.axes()[axis];
   const int64_t dim = along.dim;
-  if (is_constant(faces, dim)) return faces * 0;
-  const double scale = 1 / along.spacing;
-  const auto wall = [&](bool high) { return at(of, place.with(axis, wall_site(high))); };
-  const auto slope = [&](bool high) { return at(of, place.with(axis, slope_site(high))); };
-  const Dual low = flux ? (first_of(faces, dim) - wall(false)) * (2 * scale) : -slope(false);
-  const Dual high = flux ? (wall(true) - last_of(faces, dim)) * (2 * scale) : slope(true);
-  return concatenate({low, steps_of(faces, dim) * scale, high}, dim);
+  const double scale = 2 / along.spacing;
+  const auto end = [&](bool high) {
+    if (grid_.all_given(axis, high)) return Dual{torch::zeros({1, 1}, options_)};
+    if (!flux) return at(of, place.with(axis, slope_site(high))) * (high ? 1 : -1);
+    return (at(of, place.with(axis, wall_site(high))) - end_of(faces, dim, high)) * (high ? scale : -scale);
+  };
+  return concatenate({end(false), banded(grid_.bands().of_axis(axis).divergence, faces, dim), end(true)}, dim);
 }
 
 /// The first derivative by a matrix, or the second where E is itself a derivative along the axis.
@@ -311,6 +330,8 @@ Dual TextEvaluation::spectral(const ExpressionPtr& of, size_t axis, const Place&
 Dual TextEvaluation::rows_of(const Dual& e) const {
   if (is_constant(e, kTimeDim) || window_.order == 0) return e;
   const int64_t n = e.size(kTimeDim);
+  const auto* bands = window_.last ? nullptr : grid_.bands().of_time(n);
+  if (bands && (window_.order == 2 || e.value.requires_grad())) return banded(bands->rows, e, kTimeDim);
   if (window_.order == 1) return window_.last ? last_of(e, kTimeDim) : without_first(e, kTimeDim);
   const auto part = [&](int64_t first) { return narrow(e, kTimeDim, first, n - 2); };
   return (part(0) + part(1) * 2 + part(2)) * 0.25;
@@ -324,6 +345,8 @@ Dual TextEvaluation::along_time(const ExpressionPtr& of, const Place& place) {
   const Dual e = at(twice ? of->arguments[0] : of, levels);
   if (is_constant(e, kTimeDim)) return e * 0;
   const int64_t n = e.size(kTimeDim);
+  if (const auto* bands = window_.last ? nullptr : grid_.bands().of_time(n))
+    return banded(twice ? *bands->second : bands->first, e, kTimeDim);
   const auto part = [&](int64_t first, int64_t length) { return narrow(e, kTimeDim, first, length); };
   if (window_.order == 2)
     return twice ? (part(2, n - 2) - part(1, n - 2) * 2 + part(0, n - 2)) * (scale * scale)

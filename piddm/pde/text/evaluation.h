@@ -57,6 +57,7 @@ class TextEvaluation {
   Dual spectral(const ExpressionPtr& of, size_t axis, const Place& place);
   bool all_given(const Expression& e, size_t axis, bool high) const;
   Dual constant(double value) const;
+  ExpressionPtr named(const std::string& name);
 
   const TextGrid& grid_;
   std::map<std::string, Dual> fields_;
@@ -64,6 +65,7 @@ class TextEvaluation {
   torch::TensorOptions options_;
   std::map<std::pair<const Expression*, int>, Dual> known_;
   std::vector<ExpressionPtr> kept_;  // what known_ points to
+  std::map<std::string, ExpressionPtr> named_;
 };
 
 }  // namespace piddm

@@ -36,7 +36,9 @@ ExpressionPtr reference_of(const ExpressionPtr& residual, const std::vector<std:
   }
   if (!in_time.empty()) return sum_of(in_time);
   const auto source = sum_of(sources);
-  return is_zero(source) ? terms.front() : source;
+  const auto& term = is_zero(source) ? terms.front() : source;
+  const bool negative = term->kind == ExpressionKind::operation && term->name == "-" && term->arguments.size() == 1;
+  return negative ? term->arguments[0] : term;  // its size counts, not its sign
 }
 
 /// Values at every point: [B,R,X,Y] of something that may be constant along an axis.
@@ -140,7 +142,7 @@ std::map<std::string, Dual> TextSystem::inputs(const Tensor& coefficients) const
   std::map<std::string, Dual> fields;
   int64_t c = 0;
   for (const auto& coefficient : text().coefficients) {
-    Tensor values = coefficients.narrow(1, c++, 1);
+    Tensor values = coefficients.size(1) == 1 ? coefficients : coefficients.narrow(1, c++, 1);
     if (coefficient.scalar) values = values.narrow(2, 0, 1).narrow(3, 0, 1);
     fields[coefficient.field.name] = {values};
   }
@@ -158,7 +160,7 @@ std::vector<Tensor> TextSystem::over_levels(const Tensor& u, const Tensor& coeff
   if (order_ == 2)
     all = torch::cat({u.narrow(2, 1, 1) - 2 * step_ * initial_rate(coefficients).to(u.scalar_type()), u}, 2);
   std::vector<Dual> solutions;
-  for (int64_t f = 0; f < fields(); ++f) solutions.push_back({all.select(1, f)});
+  for (int64_t f = 0; f < fields(); ++f) solutions.push_back({fields() == 1 ? all.squeeze(1) : all.select(1, f)});
   add_levels(inputs, solutions);
   TextEvaluation evaluate(grid_, std::move(inputs),
                           {.order = order_, .step = step_, .first = order_ == 2 ? -1 : 0, .last = false}, u.options());
@@ -193,10 +195,14 @@ Tensor TextSystem::initial(const Tensor& coefficients) const { return state(coef
 Tensor TextSystem::initial_rate(const Tensor& coefficients) const { return state(coefficients, true); }
 
 Tensor TextSystem::ring_values(const Tensor& coefficients, int64_t level) const {
-  TextEvaluation evaluate(grid_, inputs(coefficients), {.order = order_, .step = step_, .first = level},
-                          coefficients.options());
+  return ring_values(coefficients, level, 1).select(2, 0);
+}
+
+Tensor TextSystem::ring_values(const Tensor& coefficients, int64_t first, int64_t levels) const {
+  TextEvaluation evaluate(grid_, inputs(coefficients),
+                          {.order = order_, .step = step_, .first = first, .levels = levels}, coefficients.options());
   const auto [x, y] = points();
-  const Tensor values = torch::zeros({coefficients.size(0), fields(), x, y}, coefficients.options());
+  const Tensor values = torch::zeros({coefficients.size(0), fields(), levels, x, y}, coefficients.options());
   for (int64_t f = 0; f < fields(); ++f)
     for (size_t a = 0; a < 2; ++a)
       for (const bool high : {false, true}) {
@@ -204,10 +210,11 @@ Tensor TextSystem::ring_values(const Tensor& coefficients, int64_t level) const 
         if (!grid_.axes()[a].walls() || !grid_.is_ring(name, a, high)) continue;
         const auto& wall = grid_.wall(name, a, high);
         const auto given = operation("/", {wall.given, wall.value});
+        if (is_zero(given)) continue;
         const Tensor there = evaluate.at(given, kAtLevels.with(a, high ? Site::high : Site::low)).value;
-        const auto dim = static_cast<int64_t>(a) + 1;  // of [B,X,Y]
+        const auto dim = static_cast<int64_t>(a) + 2;  // of [B,L,X,Y]
         const Tensor target = values.select(1, f).narrow(dim, high ? values.size(dim + 1) - 1 : 0, 1);
-        target.copy_((there.dim() < 3 ? there : there.squeeze(-3)).expand_as(target));
+        target.copy_(there.expand_as(target));
       }
   return values;
 }

@@ -43,9 +43,11 @@ class TextSystem {
   Tensor initial(const Tensor& coefficients) const;
   Tensor initial_rate(const Tensor& coefficients) const;
 
-  /// Where points hold no equation, [F,X,Y] bool, and what solutions are there at some level, [B,F,X,Y].
+  /// Where points hold no equation, [F,X,Y] bool, and what solutions are there at some level, [B,F,X,Y], or at several,
+  /// [B,F,L,X,Y]; 0 elsewhere.
   const Tensor& ring() const { return ring_; }
   Tensor ring_values(const Tensor& coefficients, int64_t level) const;
+  Tensor ring_values(const Tensor& coefficients, int64_t first, int64_t levels) const;
 
   /// Scored points of field f along an axis: first and number.
   std::pair<int64_t, int64_t> scored(int64_t f, size_t axis) const;

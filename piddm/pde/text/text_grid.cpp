@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "piddm/core/error.h"
+#include "piddm/pde/text/text_bands.h"
 
 namespace piddm {
 namespace {
@@ -74,6 +75,7 @@ TextGrid::TextGrid(const PdeText& text, std::array<int64_t, 2> points) : text_(t
     if (text.spectral && axis.kind == AxisText::Kind::periodic)
       std::tie(axis.spectral_1, axis.spectral_2) = spectral_matrices(axis.points, axis.length);
   }
+  bands_ = std::make_shared<const TextBands>(*this);
 }
 
 bool TextGrid::is_solution(const std::string& name) const {
@@ -101,6 +103,11 @@ bool TextGrid::gives_value(const std::string& field, size_t axis, bool high) con
 
 bool TextGrid::is_ring(const std::string& field, size_t axis, bool high) const {
   return axes_[axis].present && axes_[axis].kind == AxisText::Kind::nodes && gives_value(field, axis, high);
+}
+
+bool TextGrid::all_given(size_t axis, bool high) const {
+  return std::all_of(text_.solutions.begin(), text_.solutions.end(),
+                     [&](const auto& solution) { return gives_value(solution.name, axis, high); });
 }
 
 ExpressionPtr with_numbers(const ExpressionPtr& e, const std::vector<std::pair<std::string, double>>& parameters) {

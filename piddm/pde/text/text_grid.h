@@ -5,6 +5,7 @@
 // axis with one entry stands for a constant along it.
 
 #include <array>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -55,11 +56,14 @@ struct SpaceAxis {
 ///                             all else of the mean (u_{n+1} + 2 u_n + u_{n-1}) / 4;
 ///                             u_{-1} = u_1 - 2 dt u'(0) before the first level
 struct TimeWindow {
-  int order = 0;      ///< 0: steady, one level
-  double step = 1;    ///< dt
-  int64_t first = 0;  ///< number of the window's first level; -1: the one before the initial state
-  bool last = false;  ///< only the last row
+  int order = 0;       ///< 0: steady, one level
+  double step = 1;     ///< dt
+  int64_t first = 0;   ///< number of the window's first level; -1: the one before the initial state
+  bool last = false;   ///< only the last row
+  int64_t levels = 1;  ///< where no solution is there to tell
 };
+
+class TextBands;
 
 class TextGrid {
  public:
@@ -80,9 +84,16 @@ class TextGrid {
   /// Whether points on this wall hold no equation: nodes with a given value.
   bool is_ring(const std::string& field, size_t axis, bool high) const;
 
+  /// Whether all solutions are given on this wall: a coefficient there is that of the nearest cell, and points of nodes
+  /// hold no equation.
+  bool all_given(size_t axis, bool high) const;
+
+  const TextBands& bands() const { return *bands_; }
+
  private:
   PdeText text_;
   std::array<SpaceAxis, 2> axes_;
+  std::shared_ptr<const TextBands> bands_;
 };
 
 /// The text with its parameters replaced by these numbers (name, value).

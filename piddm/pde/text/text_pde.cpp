@@ -57,7 +57,12 @@ TextPde::TextPde(PdeOptions options, const PdeText& text)
       "coefficients = {{ a = \"field: gauss(alpha=2, tau=3)\" }} or {{ k = \"uniform(1, 2)\" }}",
       name());
   ring_ = system().ring().any().item<bool>();
-  for (const auto& wall : system().text().walls) ring_moves_ = ring_moves_ || holds_time(*wall.given);
+  for (const auto& wall : system().text().walls) {
+    ring_moves_ = ring_moves_ || holds_time(*wall.given) || holds_time(*wall.value);
+    ring_is_zero_ = ring_is_zero_ && is_zero(wall.given);
+  }
+  const int64_t scored_levels = timed_ ? system().levels() - 1 : 1;
+  ring_places_ = system().ring().unsqueeze(1).expand({-1, scored_levels, -1, -1}).flatten().nonzero().squeeze(1);
   make_channels();
 }
 
@@ -158,7 +163,7 @@ Tensor TextPde::system_coefficients(const Tensor& coefficients) const {
     const bool scalar = channels_[static_cast<size_t>(first + c)].scalar;
     all.push_back(scalar ? scalar_value(field).expand({-1, -1, x, y}) : planar_ ? field : mean_over_time(field));
   }
-  return torch::cat(all, 1);
+  return all.size() == 1 ? all[0] : torch::cat(all, 1);
 }
 
 Tensor TextPde::system_solution(const Tensor& solution, const Tensor& system_coefficients) const {
@@ -180,7 +185,9 @@ Tensor TextPde::picture(const Tensor& rows, size_t equation) const {
   const auto f = static_cast<int64_t>(equation);
   const auto [x, x_count] = system().scored(f, 0);
   const auto [y, y_count] = system().scored(f, 1);
-  const Tensor scored = rows.narrow(2, x, x_count).narrow(3, y, y_count);
+  Tensor scored = rows;
+  if (x_count < rows.size(2)) scored = scored.narrow(2, x, x_count);
+  if (y_count < rows.size(3)) scored = scored.narrow(3, y, y_count);
   return scored.permute({0, 2, 1, 3}).reshape({rows.size(0), 1, x_count, rows.size(1) * y_count});
 }
 
@@ -250,12 +257,9 @@ Residual TextPde::residual(const Tensor& x) const {
   return out;
 }
 
-/// Given values at levels first..: [B,F,levels or 1,X,Y], anything where points hold an equation.
+/// Given values at levels first..: [B,F,levels or 1,X,Y].
 Tensor TextPde::given_ring(const Tensor& a, int64_t first, int64_t levels) const {
-  if (!ring_moves_) return system().ring_values(a, first).unsqueeze(2);
-  std::vector<Tensor> values;
-  for (int64_t level = first; level < first + levels; ++level) values.push_back(system().ring_values(a, level));
-  return torch::stack(values, 2);
+  return system().ring_values(a, first, ring_moves_ ? levels : 1);
 }
 
 Tensor TextPde::boundary_error(const Tensor& u, const Tensor& a) const {
@@ -267,10 +271,14 @@ Tensor TextPde::boundary_error(const Tensor& u, const Tensor& a) const {
   if (timed_ && !planar_) parts.push_back((u.narrow(2, 0, 1) - system().initial(a)).flatten(2) * weights);
   if (ring_) {
     const int64_t first = timed_ ? 1 : 0, levels = u.size(2) - first;
-    const Tensor error = (u.narrow(2, first, levels) - given_ring(a, first, levels)).flatten(2) * weights;
-    const Tensor ring = system().ring().unsqueeze(1).expand({-1, levels, -1, -1}).flatten();
-    const Tensor places = ring.nonzero().squeeze(1).to(u.device());
-    parts.push_back(error.flatten(1).index_select(1, places));
+    const Tensor places = ring_places_.to(u.device());
+    const auto on_ring = [&](const Tensor& field) { return field.flatten(1).index_select(1, places); };
+    const Tensor own = u.narrow(2, first, levels);
+    Tensor error = on_ring(own);
+    if (!ring_is_zero_) error = error - on_ring(given_ring(a, first, levels).expand_as(own));
+    if (relative.size() > 1)
+      error = error * on_ring(weights.unsqueeze(2).unsqueeze(3).expand({1, -1, levels, u.size(3), u.size(4)}));
+    parts.push_back(error);
   }
   for (auto& part : parts) part = part.flatten(1);
   return parts.empty() ? Tensor() : torch::cat(parts, 1);

@@ -12,9 +12,9 @@ using testing::largest;
 using testing::numbers;
 using testing::relative_error;
 
-const std::vector<std::string> kNames = {"+",   "-",   "*",    "/",    "^",    "<",    ">",    "<=",   ">=",  "min", "max",
-                                         "exp", "log", "sqrt", "abs",  "sin",  "cos",  "tan",  "sinh", "cosh",
-                                         "tanh", "sign", "step", "harmonic", "where"};
+const std::vector<std::string> kNames = {
+    "+",    "-",   "*",   "/",   "^",   "<",    ">",    "<=",   ">=",   "min",  "max",      "exp",  "log",
+    "sqrt", "abs", "sin", "cos", "tan", "sinh", "cosh", "tanh", "sign", "step", "harmonic", "where"};
 
 /// Arguments away from 0 and from each other; of `where` the condition is one of 0 and 1.
 std::vector<Tensor> arguments_of(const std::string& name) {

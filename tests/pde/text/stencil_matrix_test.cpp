@@ -16,9 +16,11 @@ struct Shape {
   std::array<bool, 2> periodic;
 };
 
-const std::vector<Shape> kShapes = {
-    {1, {6, 5}, {1, 1}, {false, false}}, {2, {8, 7}, {1, 1}, {true, true}}, {1, {9, 4}, {1, 0}, {true, false}},
-    {2, {12, 1}, {2, 0}, {false, false}}, {1, {11, 1}, {11, 0}, {true, false}}};
+const std::vector<Shape> kShapes = {{1, {6, 5}, {1, 1}, {false, false}},
+                                    {2, {8, 7}, {1, 1}, {true, true}},
+                                    {1, {9, 4}, {1, 0}, {true, false}},
+                                    {2, {12, 1}, {2, 0}, {false, false}},
+                                    {1, {11, 1}, {11, 0}, {true, false}}};
 
 /// Random entries where the pattern has some, [B,P,F,X,Y], and the dense matrices [B,n,n] they stand for.
 std::pair<Tensor, Tensor> random_matrix(const StencilPattern& pattern, int64_t batch) {
@@ -30,8 +32,7 @@ std::pair<Tensor, Tensor> random_matrix(const StencilPattern& pattern, int64_t b
   const Tensor rows = torch::arange(n).view({f, x, y});
   for (int64_t p = 0; p < pattern.colours(); ++p) {
     const Tensor columns = pattern.columns()[p].unsqueeze(0).expand({f, x, y}).flatten();
-    for (int64_t b = 0; b < batch; ++b)
-      dense[b].index_put_({rows.flatten(), columns}, entries[b][p].flatten(), true);
+    for (int64_t b = 0; b < batch; ++b) dense[b].index_put_({rows.flatten(), columns}, entries[b][p].flatten(), true);
   }
   return {entries, dense};
 }
