@@ -3,6 +3,8 @@
 #include "cli/samples.h"
 #include "piddm/core/config.h"
 #include "piddm/core/log.h"
+#include "piddm/eval/conformal.h"
+#include "piddm/eval/spread_factors.h"
 #include "piddm/eval/summary.h"
 #include "piddm/plot/ensemble_plot.h"
 #include "piddm/solve/data_fit.h"
@@ -84,6 +86,19 @@ void warn(json& report, const std::vector<std::string>& warnings) {
   }
 }
 
+/// Widens the quantiles by what `piddm calibrate --store` found for this method and task.
+void widen_intervals(const SolveArguments& o, json& report, EnsembleSummary& summary, const Tensor& members,
+                     const Pde& pde) {
+  const auto factors = stored_spread(o.model, report.at("method"), report.at("task"));
+  if (!factors) return;
+  if (o.ensemble < kFewestMembers)
+    return warn(report, {fmt::format("--ensemble {}: intervals of {:.0f} % need {} members; they are not widened as "
+                                     "the model's calibration asks",
+                                     o.ensemble, 100 * kStatedShare, kFewestMembers)});
+  widen(summary, members, o.ensemble, *factors, pde);
+  for (const auto& [channel, factor] : factors->channels) report["quantiles_widened_by"][channel] = factor;
+}
+
 /// chi^2 of the answers; returns what the file keeps of it.
 json add_fit(json& report, const Observation& observation, const Tensor& answers, const Model& model) {
   const auto sensors = sensor_fits(observation, answers, *model.pde);
@@ -142,7 +157,8 @@ void solve(const Context& context, const SolveArguments& o) {
   Tensor answers = solved.x;
   TensorMap arrays;
   if (o.ensemble > 0) {
-    const auto summary = summarize(solved.x, o.ensemble, *model.pde);
+    auto summary = summarize(solved.x, o.ensemble, *model.pde);
+    widen_intervals(o, report, summary, solved.x, *model.pde);
     report.update(json(spread_summary(summary.deviation, *model.pde, model.normalizer)));
     arrays = ensemble_arrays(summary, *model.pde);
     answers = summary.mean;
