@@ -2,8 +2,8 @@
 // How much the intervals of an ensemble must be widened to hold the truth as often as they say.
 //
 // The central interval of share p of K members goes from their (1-p)/2 to their (1+p)/2 quantile. Quantile q is at
-// place q (K+1) of the sorted members, linear between them: a truth exchangeable with the members lies in the interval with
-// probability p, as long as K + 1 >= 2/(1-p). Widened by a factor f about the median m:
+// place q (K+1) of the sorted members, linear between them: a truth exchangeable with the members lies in the interval
+// with probability p, as long as K + 1 >= 2/(1-p). Widened by a factor f about the median m:
 //
 //   [m + f (q_low - m), m + f (q_high - m)]
 //
