@@ -13,8 +13,8 @@
 //       number per patch of 46 x 46 points; every weight divided by its largest singular value (Miyato et al. 2018), of
 //       which one step of the power method is taken per training step
 //
-// Fields in network units, [B,C,H,W]. Weights, vectors and the last loss keep their places in memory: a recorded step of
-// the student goes on reading them.
+// Fields in network units, [B,C,H,W]. Weights, vectors and the last loss keep their places in memory: a recorded step
+// of the student goes on reading them.
 
 #include "piddm/train/adam.h"
 #include "piddm/train/batches.h"

@@ -123,8 +123,8 @@ class StudentObjective : public Objective {
   /// Mean over entries, a scalar.
   Tensor distance(const Tensor& x, const Tensor& x0) const;
 
-  /// `match`, recorded as `name`, the physics of the soft samples (network units) and the verdict on the final ones that
-  /// become of them, with the weights of step `step`.
+  /// `match`, recorded as `name`, the physics of the soft samples (network units) and the verdict on the final ones
+  /// that become of them, with the weights of step `step`.
   Loss with_physics(const std::string& name, const Tensor& match, const Tensor& soft, int64_t step);
 
   /// Whether with_physics() does the same operations in this step and all after it: the physics has its full weight,

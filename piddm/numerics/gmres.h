@@ -32,8 +32,8 @@ GmresResult gmres(const LinearMap& a, const LinearMap& preconditioner, const Ten
                   const GmresOptions& options = {});
 
 /// `iterations` >= 0 steps towards the same minimum of ||b - A x|| from `start`, as generalised conjugate residuals
-/// (Eisenstat, Elman and Schultz, 1983), with nothing else: no tolerance, no restart, no word to the host. Differentiable
-/// in b, start and what the maps depend on. A sample that has nothing left stays where it is.
+/// (Eisenstat, Elman and Schultz, 1983), with nothing else: no tolerance, no restart, no word to the host.
+/// Differentiable in b, start and what the maps depend on. A sample that has nothing left stays where it is.
 Tensor gmres_steps(const LinearMap& a, const LinearMap& preconditioner, const Tensor& b, const Tensor& start,
                    int64_t iterations);
 

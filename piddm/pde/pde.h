@@ -90,8 +90,8 @@ struct Decoded {
 
 constexpr int64_t kSmallestGrid = 16, kLargestGrid = 1024;
 
-/// The text of a PDE that is not in the registry: the table of its file (language/pde_text.h). Travels with models, data
-/// and configs, so that the file is needed once.
+/// The text of a PDE that is not in the registry: the table of its file (language/pde_text.h). Travels with models,
+/// data and configs, so that the file is needed once.
 struct PdeDefinition {
   json table = json::object();
 
@@ -228,8 +228,8 @@ class Pde {
   /// DataError unless coefficients are [B,C_a,H,W] of this grid, finite, B > 0; returns them detached in float64.
   Tensor checked_coefficients(const Tensor& coefficients) const;
 
-  /// DataError unless x has the right shape, NumericsError unless it is finite; returns it in float64: the first line of
-  /// every decode.
+  /// DataError unless x has the right shape, NumericsError unless it is finite; returns it in float64: the first line
+  /// of every decode.
   Tensor checked_to_decode(const Tensor& x) const;
 
   /// The sample y with the solution u for the admissible coefficients a.

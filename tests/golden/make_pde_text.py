@@ -128,7 +128,7 @@ def nonlinear_poisson(n=17):
 
 
 def wave(n=25, steps=20, length=1.0, duration=1.0):
-    """u_tt = (c^2 u_x)_x on nodes, u = 0 at x = 0, u_x = 0 at x = 1, by Newmark's scheme with means of 1/4, 1/2, 1/4."""
+    """u_tt = (c^2 u_x)_x on nodes, u = 0 at x = 0, u_x = 0 at x = 1, by Newmark's scheme, means of 1/4, 1/2, 1/4."""
     c = np.exp(0.5 * smooth(n))
     x = np.linspace(0, length, n)
     u0 = np.sin(np.pi * x / 2) * (1 + 0.3 * np.cos(5 * x))

@@ -32,8 +32,8 @@ class GaussianSeries {
   /// Along H and along W.
   GaussianSeries(const std::array<SeriesAxis, 2>& axes, double alpha = 2, double tau = 3, double scale = 1);
 
-  /// Samples first..first+count-1: [count,1,H,W] float64 on the CPU (W = 1 without a second axis), the same bits for any
-  /// batch split and number of threads.
+  /// Samples first..first+count-1: [count,1,H,W] float64 on the CPU (W = 1 without a second axis), the same bits for
+  /// any batch split and number of threads.
   Tensor sample(uint64_t seed, int64_t first, int64_t count) const;
 
  private:

@@ -36,8 +36,8 @@ class Band {
   /// This matrix after that one.
   Band after(const Band& other) const;
 
-  /// Rows that shift by one column each: [x_{i+offset} w_0 + x_{i+offset+1} w_1 + ..], i = 0 .. rows-1; on a ring columns
-  /// are counted modulo their number.
+  /// Rows that shift by one column each: [x_{i+offset} w_0 + x_{i+offset+1} w_1 + ..], i = 0 .. rows-1; on a ring
+  /// columns are counted modulo their number.
   static Band shifting(int64_t columns, int64_t rows, int64_t offset, const std::vector<double>& weights,
                        bool ring = false);
 

@@ -30,8 +30,8 @@ Dual apply_operation(const std::string& name, const std::vector<Dual>& arguments
 /// 2 a b / (a + b), 0 where both are 0.
 Dual harmonic_mean(const Dual& a, const Dual& b);
 
-/// Entries start .. start+length-1 along `dim`, counted from the last axis (-1, -2, ..); an axis of one entry is left as
-/// it is: it stands for a constant.
+/// Entries start .. start+length-1 along `dim`, counted from the last axis (-1, -2, ..); an axis of one entry is left
+/// as it is: it stands for a constant.
 Dual narrow(const Dual& x, int64_t dim, int64_t start, int64_t length);
 
 /// One after the other along `dim`, the other axes expanded to each other.

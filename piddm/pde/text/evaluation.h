@@ -27,8 +27,8 @@ namespace piddm {
 
 class TextEvaluation {
  public:
-  /// `fields`: solutions [...,L,X,Y] with the L levels of the window, coefficients [...,1,X,Y], scalars [...,1,1,1]. All
-  /// of one floating dtype and device.
+  /// `fields`: solutions [...,L,X,Y] with the L levels of the window, coefficients [...,1,X,Y], scalars [...,1,1,1].
+  /// All of one floating dtype and device.
   TextEvaluation(const TextGrid& grid, std::map<std::string, Dual> fields, const TimeWindow& window,
                  const torch::TensorOptions& options);
 

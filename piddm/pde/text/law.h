@@ -18,8 +18,8 @@ class TextLaw {
   /// Whether every coefficient has a law; there may be none at all.
   bool complete() const;
 
-  /// [count,C_a,X,Y] float64 on the CPU in the order of the text, scalars constant. A pure function of (seed, index): the
-  /// same bits for any batch split and number of threads. A UsageError where a coefficient comes from data.
+  /// [count,C_a,X,Y] float64 on the CPU in the order of the text, scalars constant. A pure function of (seed, index):
+  /// the same bits for any batch split and number of threads. A UsageError where a coefficient comes from data.
   Tensor sample(uint64_t seed, int64_t first, int64_t count) const;
 
  private:

@@ -1,8 +1,8 @@
 #pragma once
 // The Jacobian of a discrete system whose rows see neighbours only, as a table of entries: many samples at once.
 //
-// Unknowns are [F,X,Y], F fields. Columns are coloured so that no row sees two columns of one colour; J v for the sum of
-// the columns of a colour then holds all their entries. With a reach of one point in each direction there are 3 x 3
+// Unknowns are [F,X,Y], F fields. Columns are coloured so that no row sees two columns of one colour; J v for the sum
+// of the columns of a colour then holds all their entries. With a reach of one point in each direction there are 3 x 3
 // colours per field.
 
 #include <array>

@@ -1,6 +1,6 @@
 #pragma once
-// Differences and means on the grid of a PDE's text as banded matrices (band.h), with walls of constant numbers in them.
-// pde/text/evaluation.h has the formulas.
+// Differences and means on the grid of a PDE's text as banded matrices (band.h), with walls of constant numbers in
+// them. pde/text/evaluation.h has the formulas.
 
 #include <array>
 #include <map>
@@ -19,7 +19,8 @@ struct AxisBands {
   Band divergence;        ///< of faces (of cells with those on the walls), at points (of nodes without the ends)
 };
 
-/// Of one field along a space axis; nothing where a wall is not made of constant numbers. Faces with those on the walls.
+/// Of one field along a space axis; nothing where a wall is not made of constant numbers. Faces with those on the
+/// walls.
 struct FieldBands {
   std::optional<Band> on_faces = {}, slope_on_faces = {};
   std::optional<Band> first = {}, second = {};  ///< derivatives at points

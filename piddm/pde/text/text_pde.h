@@ -12,11 +12,11 @@
 // to the initial state. The reference term is the one with dt or dtt; of a steady problem the source, or else the first
 // term.
 //
-// Scale: R = c r_phys with c = 10 / (s |J|), s the standard deviation of the solution and |J| the root mean square of the
-// residual for white noise of size 1 on it. So white noise of 1 % of s has a pde_error of 0.01, whatever the equation
-// and the grid. s comes from 8 samples of the law on a grid of at most 32 points, or from `scale = { u = .. }` in the
-// text, |J| from the same samples on the grid itself; c is rounded to two digits. All with the constants and lengths as
-// the text has them: c is a unit, and --param does not change it.
+// Scale: R = c r_phys with c = 10 / (s |J|), s the standard deviation of the solution and |J| the root mean square of
+// the residual for white noise of size 1 on it. So white noise of 1 % of s has a pde_error of 0.01, whatever the
+// equation and the grid. s comes from 8 samples of the law on a grid of at most 32 points, or from `scale = { u = .. }`
+// in the text, |J| from the same samples on the grid itself; c is rounded to two digits. All with the constants and
+// lengths as the text has them: c is a unit, and --param does not change it.
 
 #include <array>
 #include <memory>

@@ -22,9 +22,9 @@
 //
 // A sample with noisy values has its objective in absolute units, J n / (2 tau^2) with the misfit of target.h: chi^2/2
 // plus the physics. With `randomize` (randomise, then optimise; Bardsley, Solonen, Haario, Laine, SIAM J. Sci. Comput.
-// 36, 2014) an answer is a draw: values are moved by their noise, the search starts at e0 ~ N(0,I), |e - e0|^2/2 is part
-// of the objective, and the physics, a term like any other there, are those of residuals moved by what the term allows.
-// Where d, A and R are linear the draws have exactly the law exp(-chi^2/2 - physics - |e|^2/2).
+// 36, 2014) an answer is a draw: values are moved by their noise, the search starts at e0 ~ N(0,I), |e - e0|^2/2 is
+// part of the objective, and the physics, a term like any other there, are those of residuals moved by what the term
+// allows. Where d, A and R are linear the draws have exactly the law exp(-chi^2/2 - physics - |e|^2/2).
 //
 // A case may have several starts: of `candidates` latents, evaluated once each without gradients, the `starts` with the
 // lowest objective are optimised side by side, and the best end is the answer. Latent j of case i is a function of

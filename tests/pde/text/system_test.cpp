@@ -53,7 +53,9 @@ coefficients = { a = "data: field" }
      R"toml(
 name = "d"
 grid = { x = [0, 1, 16, "nodes"], y = [0, 2, 16, "cells"] }
-boundary = { x_low = ["u = 1", "dn(v) = 0", "p = 0"], x_high = ["dn(u) + u = 2", "v = 0", "dn(p) = 0"], y = ["u = 0", "v = 0", "dn(p) = 0"] }
+boundary.x_low = ["u = 1", "dn(v) = 0", "p = 0"]
+boundary.x_high = ["dn(u) + u = 2", "v = 0", "dn(p) = 0"]
+boundary.y = ["u = 0", "v = 0", "dn(p) = 0"]
 [equations]
 u = "-lap(u) + dx(p) + u*dx(u) = 1"
 v = "-lap(v) + dy(p) + dx(v*u) = 0"
