@@ -17,14 +17,16 @@ struct DemoArguments {
   bool seeded = false;
 };
 
-std::string next_steps(const std::string& out, double seconds) {
+std::string next_steps(const DemoReport& report, const std::string& out, double seconds) {
   return fmt::format(
-      "report:   {0}/report.md, report.json    pictures: {0}/{2}, {3}    ({1:.0f} s this time)\n"
+      "report:   {0}/report.md, report.json    pictures: {0}/{2}, {3}, {4}    ({1:.0f} s this time)\n"
       "models:   {0}/teacher, {0}/student\n"
       "go on:    piddm generate {0}/student --n 16 --decode --out samples.npz && piddm plot samples.npz\n"
-      "          piddm solve {0}/student --task inverse --observe FILE --out found.npz    (docs/tasks.md)\n"
+      "          {5}    (makes the ensemble again)\n"
+      "          piddm solve {0}/student --sensors FILE --ensemble 64 --out found.npz    (docs/tasks.md)\n"
       "          piddm demo --pde NAME    (piddm list pdes)\n",
-      out, seconds, picture_name("samples"), picture_name("tasks"));
+      out, seconds, picture_name("samples"), picture_name("tasks"), picture_name("ensemble"),
+      ensemble_command(report.ensemble, out));
 }
 
 /// The experiment that the demo begins with: the PDE's preset, or what is chosen for the PDE of a file.
@@ -67,7 +69,7 @@ void demo(const Context& context, DemoArguments o) {
       o.pde);
   const Stopwatch watch;
   const auto report = run_demo(options, o.out, context.device());
-  context.print(to_json(report), "\n" + format_demo(report) + "\n" + next_steps(o.out, watch.seconds()));
+  context.print(to_json(report), "\n" + format_demo(report) + "\n" + next_steps(report, o.out, watch.seconds()));
 }
 
 }  // namespace

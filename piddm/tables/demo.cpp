@@ -221,10 +221,11 @@ std::string markdown_picture(const std::string& name) {
 
 std::string markdown_report(const DemoReport& report) {
   const auto paper = paper_rows(report);
-  return fmt::format("# Demo: {}\n\n{}\n{}\n{}\n{}{}{}{}", report.pde->name(), verdict(report),
+  return fmt::format("# Demo: {}\n\n{}\n{}\n{}\n{}{}{}{}\n{}{}", report.pde->name(), verdict(report),
                      methods_table(report).markdown(), tasks_table(report).markdown(),
                      paper.num_rows() == 0 ? "" : paper.markdown() + "\n", explanation(report),
-                     markdown_picture(kSampleSheet), markdown_picture(kTaskSheet));
+                     markdown_picture(kSampleSheet), markdown_picture(kTaskSheet), describe_ensemble(report.ensemble),
+                     markdown_picture("ensemble"));
 }
 
 }  // namespace
@@ -249,6 +250,7 @@ DemoReport run_demo(const DemoOptions& options, const fs::path& out, torch::Devi
                     .tasks = rows_of(bench, tasks, options),
                     .floor = bench.floor(experiment, options.samples),
                     .machine = describe_machine()};
+  report.ensemble = make_demo_ensemble(bench, tasks.front(), out, device);
   write_json_file(out / "report.json", {.name = "piddm-demo", .version = 2}, to_json(report));
   write_file_atomically(out / "report.md", markdown_report(report));
   draw_sample_sheet(bench, generated, experiment.pde.name, out, kSampleSheet);
@@ -271,6 +273,7 @@ json to_json(const DemoReport& report) {
   out["pde"].update(
       json{{"summary", pde.summary()}, {"channels", pde.channel_names()}, {"residual_scale", scales_json(pde)}});
   out["options"] = write_fields(report.options);
+  out["ensemble"] = to_json(report.ensemble);
   out["machine"] = report.machine;
   return out;
 }
@@ -278,7 +281,8 @@ json to_json(const DemoReport& report) {
 std::string format_demo(const DemoReport& report) {
   const auto paper = paper_rows(report);
   return methods_table(report).text() + "\n" + tasks_table(report).text() + "\n" +
-         (paper.num_rows() == 0 ? "" : paper.text() + "\n") + explanation(report) + "\n" + verdict(report);
+         (paper.num_rows() == 0 ? "" : paper.text() + "\n") + explanation(report) + "\n" + verdict(report) +
+         describe_ensemble(report.ensemble);
 }
 
 }  // namespace piddm

@@ -3,11 +3,13 @@
 //
 //   OUT/report.json, report.md          every metric of every method and task, floors, settings, machine
 //   OUT/samples.png, tasks.png          contact sheets
+//   OUT/sensors.csv, ensemble.npz, .png sensors of a held-out sample and draws of the answer (demo_ensemble.h)
 //   OUT/teacher, OUT/student            links to the models' runs among the steps
 //   OUT/steps/                          data, runs and models of each step
 
 #include <filesystem>
 
+#include "piddm/tables/demo_ensemble.h"
 #include "piddm/tables/report.h"
 
 namespace piddm {
@@ -39,6 +41,7 @@ struct DemoReport {
   std::vector<Row> methods, tasks;  ///< generation by each method, with the paper's numbers; tasks with the student
   Scores floor;
   json machine;
+  DemoEnsemble ensemble = {};
 };
 
 /// Runs what is not there yet and writes the files.

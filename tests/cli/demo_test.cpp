@@ -2,7 +2,11 @@
 
 #include <signal.h>
 
+#include <algorithm>
+#include <sstream>
+
 #include "piddm/core/fields.h"
+#include "piddm/data/dataset.h"
 #include "tests/cli/child.h"
 
 namespace piddm {
@@ -52,6 +56,7 @@ json report_of(const fs::path& out) { return json::parse(testing::read_text(out 
 /// The report without what depends on the clock.
 json timeless(json report) {
   report.erase("sha256");
+  report.at("ensemble").erase("seconds_per_sample");
   for (const char* part : {"methods", "tasks"})
     for (auto& row : report.at(part))
       for (const char* clock : {"seconds_per_sample", "training_seconds"}) row.erase(clock);
@@ -104,6 +109,36 @@ TEST(Demo, ReportsEveryMethodAndTask) {
   for (const char* file : {"report.md", "samples.png", "tasks.png"}) EXPECT_GT(fs::file_size(out / file), 100U) << file;
 }
 
+TEST(Demo, EndsWithSensorsAndAnEnsembleThatItsCommandMakesAgain) {
+  const testing::TempDir folder;
+  const auto out = folder / "demo";
+  fs::copy(finished_demo(), out, fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+  const auto demo = testing::piddm(demo_command(out));
+  ASSERT_EQ(demo.code, 0) << demo.err;
+  const auto from = demo.out.find("piddm solve " + (out / "student").string() + " --sensors ");
+  ASSERT_NE(from, std::string::npos) << demo.out;
+  std::istringstream words(demo.out.substr(from, demo.out.find("    (", from) - from));
+  Arguments again;
+  for (std::string word; words >> word;) again.push_back(word);
+  const auto read = [&] { return load_dataset(out / "ensemble.npz").fields; };
+  const auto members = read();
+  EXPECT_EQ(members.size(0), 64);
+  EXPECT_GT(members.std(0).min().item<double>(), 0);
+  const auto sensors = testing::read_text(out / "sensors.csv");
+  EXPECT_EQ(std::count(sensors.begin(), sensors.end(), '\n'), 41);
+  EXPECT_GT(fs::file_size(out / "ensemble.png"), 100U);
+  const auto row = report_of(out).at("ensemble");
+  EXPECT_EQ(row.at("method"), "piddm");
+  EXPECT_EQ(row.at("task"), "inverse");
+  EXPECT_EQ(row.at("noisy_values"), 40);
+  expect_keys(row, {"chi2", "spread_u", "spread_a", "mse_a", "seconds_per_sample"});
+
+  fs::remove(out / "ensemble.npz");
+  const auto solved = testing::piddm({again.begin() + 1, again.end()});
+  ASSERT_EQ(solved.code, 0) << solved.err;
+  EXPECT_TRUE(torch::equal(read(), members));
+}
+
 TEST(Demo, WorksForPdesWithScalarsEdgesAndThreeChannels) {
   for (const std::string pde : {"stokes", "navier-stokes"}) {
     SCOPED_TRACE(pde);
@@ -133,7 +168,7 @@ TEST(Demo, ComputesNothingTwice) {
   const auto out = finished_demo();
   const auto report = report_of(out);
   const auto steps = finished_steps(out);
-  EXPECT_EQ(steps.size(), 14U);
+  EXPECT_EQ(steps.size(), 15U);
   EXPECT_EQ(testing::piddm(demo_command(out)).code, 0);
   EXPECT_EQ(finished_steps(out), steps);
   EXPECT_EQ(timeless(report_of(out)), timeless(report));
