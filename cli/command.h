@@ -33,7 +33,8 @@ struct Context {
 CLI::App* add_command(CLI::App& app, Context& context, const std::string& name, const std::string& description);
 
 /// --grid 64 or 64x32, shown with its value unless that is 0.
-CLI::Option* add_grid_option(CLI::App& command, GridSize& grid, const std::string& description);
+CLI::Option* add_grid_option(CLI::App& command, GridSize& grid, const std::string& description,
+                             const std::string& name = "--grid");
 
 /// --format and --dpi of the pictures that a command draws.
 void add_picture_options(CLI::App& command, Context& context);

@@ -5,6 +5,7 @@
 #include "piddm/data/formats/export.h"
 #include "piddm/data/formats/import.h"
 #include "piddm/data/formats/import_presets.h"
+#include "piddm/experiment/data_misfit.h"
 
 namespace piddm::cli {
 
@@ -43,6 +44,16 @@ std::vector<std::string> files_in(const std::vector<std::string>& given) {
   return files;
 }
 
+/// What resampling leaves of the equation, beside exact solutions for the same coefficients.
+void add_cost(json& report, std::string& text, const Dataset& data) {
+  const auto errors = data_errors(data, *pde_of(data));
+  if (!errors) return;
+  report["pde_error"] = errors->own;
+  report["floor"] = errors->solved;
+  text += fmt::format("\nafter resampling the fields have pde_error {:.2g}; solutions for the same coefficients {:.2g}",
+                      errors->own, errors->solved);
+}
+
 void import_files(const Context& context, const Import& request) {
   if (request.list) return list_arrays(context, request.files);
   require<UsageError>(!request.out.empty(), "--out is required");
@@ -58,7 +69,9 @@ void import_files(const Context& context, const Import& request) {
   const auto& said = data.description;
   text += said.pde.empty() ? ", of no PDE of ours" : ", of " + said.pde;
   for (const auto& note : said.source.at("notes")) text += "\nnote: " + note.get<std::string>();
-  context.print({{"out", request.out}, {"n", data.size()}, {"description", describe(data)}}, text);
+  json report = {{"out", request.out}, {"n", data.size()}, {"description", describe(data)}};
+  if (options.corrections.resamples()) add_cost(report, text, data);
+  context.print(report, text);
 }
 
 struct Export {
@@ -103,7 +116,17 @@ void add_import(CLI::App& data, Context& context) {
                       fmt::format("whose files they are: {}", fmt::join(import_presets().names(), ", ")));
   command->add_option("--map", options.map, "channels from arrays: u=sol,a=coeff[t=0],phi=0.785");
   command->add_option("--axes", options.axes, "axes of the mapped arrays (n samples, x, y, t): ntx, or u=ntx,a=nx");
-  command->add_flag("--transpose", options.transpose, "swap the two axes of the fields");
+  auto& corrections = options.corrections;
+  command->add_flag("--transpose{all}", corrections.transpose, "swap the two axes of all fields, or --transpose=u,a");
+  command->add_option("--reverse", corrections.reverse, "read fields the other way along axes: x, or x,t, or u=x,a=x");
+  command->add_option("--scale", corrections.scale, "multiply channels by numbers: u=115,a=-1");
+  command->add_option("--shift", corrections.shift, "then add numbers: u=0.5");
+  command->add_option("--from", corrections.from,
+                      "the points the data have, where the PDE has others: nodes, cells, periodic or x=nodes,y=cells");
+  add_grid_option(
+      *command, corrections.resample,
+      "interpolate to so many points of the PDE's kind: 64, or 64x32; default with --from: the same spacing",
+      "--resample");
   command->add_option("--pde", options.pde,
                       "the PDE these are samples of, or FILE.toml with it; default: what the preset says");
   command->add_option("--param", o->parameters, "constant of the equation, e.g. k=2; may be repeated")

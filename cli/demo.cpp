@@ -1,4 +1,4 @@
-#include "piddm/tables/demo.h"
+#include "piddm/tables/demo/demo.h"
 #include "cli/command.h"
 #include "piddm/core/config.h"
 #include "piddm/core/log.h"

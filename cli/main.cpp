@@ -137,9 +137,10 @@ CLI::App* add_command(CLI::App& app, Context& context, const std::string& name, 
   return command;
 }
 
-CLI::Option* add_grid_option(CLI::App& command, GridSize& grid, const std::string& description) {
+CLI::Option* add_grid_option(CLI::App& command, GridSize& grid, const std::string& description,
+                             const std::string& name) {
   auto* option = command.add_option_function<std::string>(
-      "--grid", [&grid](const std::string& text) { grid = GridSize::from_json(text, "--grid"); }, description);
+      name, [&grid, name](const std::string& text) { grid = GridSize::from_json(text, name); }, description);
   option->check(grid_size(kSmallestGrid, kLargestGrid))->type_name("INT[xINT]");
   if (grid != GridSize(0)) option->default_str(grid.square() ? std::to_string(grid.height()) : grid.text());
   return option;

@@ -9,7 +9,7 @@
 
 #include <string>
 
-#include "piddm/eval/scores.h"
+#include "piddm/eval/ensembles/scores.h"
 
 namespace piddm {
 

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "piddm/data/statistics.h"
-#include "piddm/eval/ensemble.h"
+#include "piddm/eval/ensembles/ensemble.h"
 #include "piddm/eval/metrics.h"
 
 namespace piddm {

@@ -7,7 +7,7 @@
 
 #include "piddm/data/normalizer.h"
 #include "piddm/eval/phase_metrics.h"
-#include "piddm/eval/scores.h"
+#include "piddm/eval/ensembles/scores.h"
 #include "piddm/eval/set_distances.h"
 #include "piddm/eval/two_sample.h"
 #include "piddm/solve/method.h"

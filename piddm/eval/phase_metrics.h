@@ -10,7 +10,7 @@
 // With several two-valued channels each has values of its own, "between_a", and the means over them come first.
 // Nothing is measured where a PDE has none.
 
-#include "piddm/eval/scores.h"
+#include "piddm/eval/ensembles/scores.h"
 #include "piddm/pde/pde.h"
 
 namespace piddm {

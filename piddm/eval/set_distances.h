@@ -16,7 +16,7 @@
 
 #include "piddm/data/normalizer.h"
 #include "piddm/eval/feature_metric.h"
-#include "piddm/eval/scores.h"
+#include "piddm/eval/ensembles/scores.h"
 
 namespace piddm {
 

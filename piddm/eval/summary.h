@@ -3,7 +3,7 @@
 
 #include "piddm/data/normalizer.h"
 #include "piddm/data/statistics.h"
-#include "piddm/eval/scores.h"
+#include "piddm/eval/ensembles/scores.h"
 #include "piddm/solve/method.h"
 
 namespace piddm {

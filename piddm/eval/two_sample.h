@@ -14,7 +14,7 @@
 #include <memory>
 
 #include "piddm/eval/classifier.h"
-#include "piddm/eval/scores.h"
+#include "piddm/eval/ensembles/scores.h"
 #include "piddm/pde/pde.h"
 
 namespace piddm {

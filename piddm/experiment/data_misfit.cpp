@@ -14,19 +14,23 @@ constexpr double kWorse = 4;  // as `data check`
 
 }  // namespace
 
-std::string data_misfit(const Dataset& data, const Pde& pde) {
+std::optional<DataErrors> data_errors(const Dataset& data, const Pde& pde) {
   const torch::NoGradGuard no_grad;
   const auto x = data.fields.narrow(0, 0, std::min(kSamples, data.size())).to(torch::kFloat64);
   try {
-    const double own = pde.pde_error(x).mean().item<double>();
-    const double solved = pde.pde_error(reference_samples(pde, x)).mean().item<double>();
-    if (own <= kWorse * solved) return "";
-    return fmt::format("pde_error {:.2g}, where solutions of {} for the same coefficients have {:.2g}", own, pde.name(),
-                       solved);
+    return DataErrors{.own = pde.pde_error(x).mean().item<double>(),
+                      .solved = pde.pde_error(reference_samples(pde, x)).mean().item<double>()};
   } catch (const Error& error) {
     spdlog::debug("{}", error.what());
-    return "";
+    return {};
   }
+}
+
+std::string data_misfit(const Dataset& data, const Pde& pde) {
+  const auto errors = data_errors(data, pde);
+  if (!errors || errors->own <= kWorse * errors->solved) return "";
+  return fmt::format("pde_error {:.2g}, where solutions of {} for the same coefficients have {:.2g}", errors->own,
+                     pde.name(), errors->solved);
 }
 
 }  // namespace piddm

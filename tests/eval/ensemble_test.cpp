@@ -1,4 +1,4 @@
-#include "piddm/eval/ensemble.h"
+#include "piddm/eval/ensembles/ensemble.h"
 
 #include <cmath>
 

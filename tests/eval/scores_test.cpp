@@ -1,4 +1,4 @@
-#include "piddm/eval/scores.h"
+#include "piddm/eval/ensembles/scores.h"
 
 #include <cmath>
 

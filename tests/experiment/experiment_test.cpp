@@ -4,7 +4,7 @@
 #include "piddm/core/peak_memory.h"
 #include "piddm/core/toml_text.h"
 #include "piddm/experiment/run_origin.h"
-#include "piddm/tables/demo.h"
+#include "piddm/tables/demo/demo.h"
 #include "tests/testing.h"
 #include "tests/tiny.h"
 

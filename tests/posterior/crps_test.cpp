@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "piddm/core/rng.h"
-#include "piddm/eval/ensemble.h"
+#include "piddm/eval/ensembles/ensemble.h"
 #include "tests/testing.h"
 
 namespace piddm {

@@ -3,7 +3,7 @@
 
 #include "piddm/core/config.h"
 #include "piddm/core/toml_text.h"
-#include "piddm/tables/demo.h"
+#include "piddm/tables/demo/demo.h"
 #include "tests/flux_darcy.h"
 #include "tests/testing.h"
 

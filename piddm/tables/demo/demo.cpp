@@ -1,4 +1,4 @@
-#include "piddm/tables/demo.h"
+#include "piddm/tables/demo/demo.h"
 
 #include "piddm/core/config.h"
 #include "piddm/core/device.h"

@@ -1,9 +1,9 @@
-#include "piddm/eval/spread_factors.h"
+#include "piddm/eval/ensembles/spread_factors.h"
 
 #include <cmath>
 
 #include "piddm/core/error.h"
-#include "piddm/eval/conformal.h"
+#include "piddm/eval/ensembles/conformal.h"
 #include "piddm/files/json_file.h"
 #include "piddm/files/sha256.h"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "piddm/eval/rank_test.h"
+#include "piddm/eval/ensembles/rank_test.h"
 #include "piddm/solve/method.h"
 #include "piddm/solve/task/task.h"
 

@@ -1,12 +1,12 @@
-#include "piddm/eval/calibration.h"
+#include "piddm/eval/ensembles/calibration.h"
 
 #include <cmath>
 #include <limits>
 
 #include "piddm/core/error.h"
-#include "piddm/eval/conformal.h"
-#include "piddm/eval/ensemble.h"
-#include "piddm/eval/exact_posterior.h"
+#include "piddm/eval/ensembles/conformal.h"
+#include "piddm/eval/ensembles/ensemble.h"
+#include "piddm/eval/ensembles/exact_posterior.h"
 #include "piddm/solve/data_fit.h"
 
 namespace piddm {

@@ -1,4 +1,4 @@
-#include "piddm/eval/exact_posterior.h"
+#include "piddm/eval/ensembles/exact_posterior.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "piddm/eval/conformal.h"
+#include "piddm/eval/ensembles/conformal.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "piddm/eval/rank_test.h"
+#include "piddm/eval/ensembles/rank_test.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "piddm/tables/demo_ensemble.h"
+#include "piddm/tables/demo/demo_ensemble.h"
 
 #include <fmt/ranges.h>
 

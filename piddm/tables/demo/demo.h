@@ -9,7 +9,7 @@
 
 #include <filesystem>
 
-#include "piddm/tables/demo_ensemble.h"
+#include "piddm/tables/demo/demo_ensemble.h"
 #include "piddm/tables/report.h"
 
 namespace piddm {

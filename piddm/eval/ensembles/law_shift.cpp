@@ -1,4 +1,4 @@
-#include "piddm/eval/law_shift.h"
+#include "piddm/eval/ensembles/law_shift.h"
 
 #include <cmath>
 
