@@ -20,6 +20,7 @@
 
 #include "piddm/pde/darcy.h"
 #include "piddm/pde/pde_file.h"
+#include "tests/testing.h"
 
 namespace piddm::testing {
 

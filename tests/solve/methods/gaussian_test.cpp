@@ -14,13 +14,13 @@ constexpr int64_t kGaussianSamples = 200, kObserved = 128, kSteps = 100;
 constexpr uint64_t kGaussianSeed = 3;
 
 // Entries 0..127 of the law are observed, the same values for all samples.
-struct Problem {
+struct GaussianProblem {
   GaussianLaw law = GaussianLaw::make();
   Tensor observed;          // [128]
   Tensor mean, covariance;  // of the other entries given these
   Observation observation;
 
-  Problem() {
+  GaussianProblem() {
     const auto s = law.covariance();
     const auto truth =
         law.mean +
@@ -38,8 +38,8 @@ struct Problem {
   }
 };
 
-const Problem& problem() {
-  static const Problem p;
+const GaussianProblem& problem() {
+  static const GaussianProblem p;
   return p;
 }
 
