@@ -10,10 +10,11 @@ namespace piddm {
 namespace {
 
 /// -w/h^2 on the n+1 faces across axis `dim`.
-Tensor face_weights(const Tensor& a, int64_t dim, double length) {
+Tensor face_weights(const Tensor& a, int64_t dim, double length, FaceMean mean) {
   const int64_t n = a.size(dim);
   const double scale = -static_cast<double>(n * n) / (length * length);
-  const Tensor inside = (a.narrow(dim, 0, n - 1) + a.narrow(dim, 1, n - 1)) * (0.5 * scale);
+  const Tensor before = a.narrow(dim, 0, n - 1), after = a.narrow(dim, 1, n - 1), sum = before + after;
+  const Tensor inside = mean == FaceMean::arithmetic ? sum * (0.5 * scale) : before * after / sum * (2 * scale);
   return torch::cat({a.narrow(dim, 0, 1) * (2 * scale), inside, a.narrow(dim, n - 1, 1) * (2 * scale)}, dim);
 }
 
@@ -25,8 +26,10 @@ Tensor difference(const Tensor& x, int64_t dim) {
 
 }  // namespace
 
-DarcyOperator::DarcyOperator(const Tensor& a, const Lengths& lengths)
-    : lengths_(lengths), weights_x_(face_weights(a, 2, lengths[0])), weights_y_(face_weights(a, 3, lengths[1])) {}
+DarcyOperator::DarcyOperator(const Tensor& a, const Lengths& lengths, FaceMean mean)
+    : lengths_(lengths),
+      weights_x_(face_weights(a, 2, lengths[0], mean)),
+      weights_y_(face_weights(a, 3, lengths[1], mean)) {}
 
 Tensor DarcyOperator::apply(const Tensor& u) const {
   const Tensor flux_x = weights_x_ * difference(torch::constant_pad_nd(u, {0, 0, 1, 1}), 2);
@@ -89,11 +92,19 @@ Tensor Darcy::solve(const Tensor& coefficients, const Tensor& start, SolveReport
   return result.x;
 }
 
-Residual Darcy::residual(const Tensor& x) const {
+Residual Darcy::residual_with(const Tensor& x, FaceMean mean) const {
   check_residual_input(x);
   const Tensor one = torch::ones({1, 1, 1, 1}, x.options().requires_grad(false));
-  const Tensor r = 1 - DarcyOperator(x.narrow(1, 1, 1), lengths_).apply(x.narrow(1, 0, 1));
+  const Tensor r = 1 - DarcyOperator(x.narrow(1, 1, 1), lengths_, mean).apply(x.narrow(1, 0, 1));
   return {{{.interior = r, .reference = one.expand_as(r)}}};
+}
+
+Residual Darcy::residual(const Tensor& x) const { return residual_with(x, FaceMean::arithmetic); }
+
+std::vector<OtherForm> Darcy::other_forms() const {
+  return {{.name = "harmonic",
+           .meaning = "harmonic means of a on the faces between cells, not arithmetic ones",
+           .residual = [this](const Tensor& x) { return residual_with(x, FaceMean::harmonic); }}};
 }
 
 std::vector<Equation> Darcy::equations() const {

@@ -13,15 +13,20 @@
 // between two grids, and satisfy the residual to round-off.
 
 #include "piddm/numerics/conjugate_gradient.h"
-#include "piddm/numerics/gaussian_field.h"
+#include "piddm/numerics/random_fields/gaussian_field.h"
+#include "piddm/pde/other_forms.h"
 #include "piddm/pde/pde.h"
 
 namespace piddm {
 
+/// w of an inner face: (a_P + a_N)/2 or 2 a_P a_N/(a_P + a_N). The library's data have arithmetic means; harmonic ones
+/// are what many other programs take.
+enum class FaceMean { arithmetic, harmonic };
+
 /// A for given coefficients a = [B,1,H,W] > 0; differentiable in a and u, in their dtype, on their device.
 class DarcyOperator {
  public:
-  explicit DarcyOperator(const Tensor& a, const Lengths& lengths = {1, 1});
+  explicit DarcyOperator(const Tensor& a, const Lengths& lengths = {1, 1}, FaceMean mean = FaceMean::arithmetic);
 
   /// A u, [B,1,H,W].
   Tensor apply(const Tensor& u) const;
@@ -44,7 +49,7 @@ class DarcyOperator {
 CgResult solve_darcy(const Tensor& a, const Tensor& start = {}, const CgOptions& options = {},
                      const Lengths& lengths = {1, 1});
 
-class Darcy : public Pde {
+class Darcy : public Pde, public OtherForms {
  public:
   /// Below this a generated coefficient is not taken as it is: the equation needs a > 0, and its solution grows like
   /// 1/a.
@@ -66,6 +71,9 @@ class Darcy : public Pde {
   Residual residual(const Tensor& x) const override;
   std::vector<Equation> equations() const override;
 
+  /// Harmonic means on the faces.
+  std::vector<OtherForm> other_forms() const override;
+
   /// -6 Laplace v = r solved by sine transforms; 6 = sqrt(3 * 12).
   Tensor precondition(const Residual& r) const override;
   bool has_preconditioner() const override { return true; }
@@ -83,6 +91,8 @@ class Darcy : public Pde {
   Decoded decode(const Tensor& x) const override;
 
  private:
+  Residual residual_with(const Tensor& x, FaceMean mean) const;
+
   Lengths lengths_;
   GaussianField field_;
 };
