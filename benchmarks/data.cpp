@@ -1,10 +1,10 @@
 #include "benchmarks/data.h"
 
 #include <algorithm>
-#include <ctime>
 #include <functional>
 #include <map>
 
+#include "benchmarks/timing.h"
 #include "piddm/core/device.h"
 #include "piddm/core/table.h"
 #include "piddm/pde/pde_file.h"
@@ -25,13 +25,6 @@ DataSeconds target_of(const std::string& pde) {
   };
   const auto found = solved.find(pde);
   return found == solved.end() ? DataSeconds{0.3e-3, 2e-3} : found->second;  // others have closed forms
-}
-
-/// Processor time of this process so far: with one thread what a clock shows on an idle machine, whatever else runs.
-double processor_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
 /// Median time of `work`, after one run that warms caches.

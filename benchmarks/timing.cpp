@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <fstream>
 #include <limits>
 #include <memory>
@@ -21,13 +22,15 @@ void wait_for(torch::Device device) {
   if (device.is_cuda()) torch::cuda::synchronize();
 }
 
-double seconds_of(const Contestant& work, int64_t runs, torch::Device device) {
+double seconds_of(const Contestant& work, int64_t runs, torch::Device device, Clock clock = Clock::wall) {
   throw_if_interrupted("measuring");
   wait_for(device);
   const Stopwatch watch;
+  const double begin = processor_seconds();
   for (int64_t i = 0; i < runs; ++i) work();
   wait_for(device);
-  return watch.seconds() / static_cast<double>(runs);
+  const double seconds = clock == Clock::wall ? watch.seconds() : processor_seconds() - begin;
+  return seconds / static_cast<double>(runs);
 }
 
 int64_t runs_of_a_turn(const Contestant& work, torch::Device device) {
@@ -85,12 +88,20 @@ std::optional<int64_t> proc_bytes(const char* file, const std::string& key) {
 AllowTf32::AllowTf32(bool allow) { at::globalContext().setFloat32MatmulPrecision(allow ? "high" : "highest"); }
 AllowTf32::~AllowTf32() { at::globalContext().setFloat32MatmulPrecision("highest"); }
 
-std::vector<double> take_turns(const std::vector<Contestant>& contestants, int64_t repeats, torch::Device device) {
+double processor_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+std::vector<double> take_turns(const std::vector<Contestant>& contestants, int64_t repeats, torch::Device device,
+                               Clock clock) {
   std::vector<int64_t> runs;
   for (const auto& work : contestants) runs.push_back(runs_of_a_turn(work, device));
   std::vector<std::vector<double>> seconds(contestants.size());
   for (int64_t turn = 0; turn < repeats; ++turn)
-    for (size_t i = 0; i < contestants.size(); ++i) seconds[i].push_back(seconds_of(contestants[i], runs[i], device));
+    for (size_t i = 0; i < contestants.size(); ++i)
+      seconds[i].push_back(seconds_of(contestants[i], runs[i], device, clock));
   std::vector<double> milliseconds;
   for (const auto& values : seconds) milliseconds.push_back(1e3 * median(values));
   return milliseconds;

@@ -17,9 +17,16 @@ inline std::string precision_name(Precision precision) {
 
 using Contestant = std::function<void()>;
 
+/// On the CPU with one thread processor time is what a clock shows on an idle machine, whatever else runs.
+enum class Clock { wall, processor };
+
 /// Milliseconds of each contestant: all take turns, `repeats` times; the median of a contestant's turns counts. A turn
 /// of short work is many runs. On a GPU the clock starts and stops with nothing in flight.
-std::vector<double> take_turns(const std::vector<Contestant>& contestants, int64_t repeats, torch::Device device);
+std::vector<double> take_turns(const std::vector<Contestant>& contestants, int64_t repeats, torch::Device device,
+                               Clock clock = Clock::wall);
+
+/// Processor time of this process so far.
+double processor_seconds();
 
 /// What this machine can do at best, measured now.
 struct Ceilings {

@@ -5,6 +5,7 @@
 #include "benchmarks/corrector.h"
 #include "benchmarks/data.h"
 #include "benchmarks/network.h"
+#include "benchmarks/pde_text.h"
 #include "cli/command.h"
 #include "cli/numbers.h"
 #include "piddm/files/json_file.h"
@@ -71,6 +72,13 @@ void run_corrector(const Context& context, bench::CorrectorOptions o) {
   o.seed = context.seed;
   const auto result = bench::bench_corrector(o);
   context.print(bench::corrector_json(result), bench::corrector_report(result));
+}
+
+void run_pde_text(const Context& context, bench::PdeTextOptions o) {
+  o.device = context.device();
+  o.seed = context.seed;
+  const auto result = bench::bench_pde_text(std::move(o));
+  context.print(bench::pde_text_json(result), bench::pde_text_report(result));
 }
 
 void add_grids(CLI::App& command, std::vector<GridSize>& grids, int64_t smallest) {
@@ -178,10 +186,24 @@ void add_corrector_bench(CLI::App& parent, Context& context) {
   command->callback([&context, o] { context.run = [&context, o] { run_corrector(context, *o); }; });
 }
 
+void add_pde_text_bench(CLI::App& parent, Context& context) {
+  auto* command = add_command(parent, context, "pde",
+                              "Residuals of PDEs written as text against those of the library's own classes");
+  auto o = std::make_shared<bench::PdeTextOptions>();
+  command->add_option("--pde", o->pdes, "which PDEs; all six that are written both ways if not given");
+  add_grids(*command, o->grids, kSmallestGrid);
+  command->add_option("--n", o->n, "samples, one batch")->check(whole_number(1, kMostTurns))->capture_default_str();
+  command->add_option("--repeats", o->repeats, "turns, of which the median counts")
+      ->check(whole_number(1, kMostTurns))
+      ->capture_default_str();
+  command->callback([&context, o] { context.run = [&context, o] { run_pde_text(context, *o); }; });
+}
+
 }  // namespace
 
 void add_bench(CLI::App& app, Context& context) {
-  auto* command = app.add_subcommand("bench", "Measure speed: bench spectral, fno, train, sample, data or corrector");
+  auto* command =
+      app.add_subcommand("bench", "Measure speed: bench spectral, fno, train, sample, data, corrector or pde");
   add_network(*command, context, "spectral", "One spectral layer, forward and with backward");
   add_network(*command, context, "fno", "The network: forward, with backward, gradient of the input");
   add_network(*command, context, "train", "A whole training step: batch, forward, backward, Adam, moving average");
@@ -189,10 +211,11 @@ void add_bench(CLI::App& app, Context& context) {
               "The teacher's sampler, the one-step student, an evaluation of latent optimisation");
   add_data_bench(*command, context);
   add_corrector_bench(*command, context);
+  add_pde_text_bench(*command, context);
   command->callback([&context, command] {
     if (!command->get_subcommands().empty()) return;
     context.run = [] {
-      throw UsageError("bench: say what to measure: spectral, fno, train, sample, data or corrector");
+      throw UsageError("bench: say what to measure: spectral, fno, train, sample, data, corrector or pde");
     };
   });
 }

@@ -126,8 +126,24 @@ TEST(CliBench, TheCorrectorGetsBetterAndSlowerWithItsIterations) {
       testing::piddm({"bench", "corrector", "--device", "cpu", "--grid", "16", "--n", "1", "--repeats", "1"}).code, 0);
 }
 
+TEST(CliBench, PdesByTextTakeTurnsWithTheLibrarys) {
+  const auto result = testing::only_json(testing::piddm({"bench", "pde", "--device", "cpu", "--grid", "16x24", "--n",
+                                                         "2", "--repeats", "1", "--pde", "darcy", "heat", "--json"}));
+  ASSERT_EQ(result.at("rows").size(), 2U);
+  for (const auto& row : result.at("rows"))
+    for (const char* const part : {"forward", "gradient"}) {
+      const auto& times = row.at(part);
+      EXPECT_GT(times.at("text_ms").get<double>(), 0);
+      EXPECT_DOUBLE_EQ(times.at("ratio").get<double>(),
+                       times.at("text_ms").get<double>() / times.at("library_ms").get<double>());
+    }
+  EXPECT_EQ(result.at("rows").at(1).at("pde"), "heat");
+  EXPECT_EQ(testing::piddm({"bench", "pde", "--device", "cpu", "--grid", "16", "--n", "1", "--repeats", "1"}).code, 0);
+  expect_failure({"bench", "pde", "--pde", "pme"}, ExitCode::usage, "unknown PDE with a text 'pme'");
+}
+
 TEST(CliBench, WhatCannotBeMeasuredIsRefused) {
-  expect_failure({"bench"}, ExitCode::usage, "spectral, fno, train, sample, data or corrector");
+  expect_failure({"bench"}, ExitCode::usage, "spectral, fno, train, sample, data, corrector or pde");
   expect_failure({"bench", "fnoo"}, ExitCode::usage, "did you mean 'fno'");
   const auto refused = [](const Arguments& more, ExitCode code, const std::string& text) {
     Arguments all = {"bench", "fno", "--device", "cpu", "--python", "none"};

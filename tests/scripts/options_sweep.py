@@ -227,6 +227,7 @@ def command_cases(piddm):
         (["bench", "sample"], ["--python", "none", "--repeats=1", "--grid=16", "--batch=1", "--width=4", "--modes=4",
                                "--layers=1", "--lifting=4", "--projection=4", "--steps=2"]),
         (["bench", "data"], ["--python", "none", "--repeats=1", "--grid=16", "--n=1", "--pde", "darcy"]),
+        (["bench", "pde"], ["--repeats=1", "--grid=16", "--n=1", "--pde", "darcy"]),
     ):
         for option in options_of(piddm, command):
             without = [a for a in arguments if not a.startswith(option + "=")]

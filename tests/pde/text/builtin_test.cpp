@@ -1,7 +1,8 @@
 // Six of the library's PDEs written as text: the same residuals and solutions. Darcy, Poisson and Helmholtz have the
-// same stencil. Burgers, Heat and Stokes have the same one in space; their built-in residual takes central differences in
-// time, which are BDF2's on what is quadratic in t.
+// same stencil. Burgers, Heat and Stokes have the same one in space; their built-in residual takes central differences
+// in time, which are BDF2's on what is quadratic in t. benchmarks/builtin_texts.h has the texts.
 
+#include "benchmarks/builtin_texts.h"
 #include "piddm/pde/text/text_pde.h"
 #include "tests/pde/text/texts.h"
 
@@ -13,79 +14,22 @@ using testing::largest;
 using testing::numbers;
 using testing::relative_error;
 
-struct Written {
-  const char* name;
-  const char* toml;
-  double sign;  ///< of the text's residual to the library's
-};
+using Written = bench::BuiltInText;
 
-const Written kDarcy = {"darcy", R"toml(
-name = "darcy-text"
-equation = "-div(a*grad(u)) = 1"
-grid = { x = [0, 1, 32, "cells"], y = [0, 1, 32, "cells"] }
-boundary = { x = "u = 0", y = "u = 0" }
-coefficients = { a = "field: gauss(alpha=2, tau=3, scale=1) -> where(g >= 0, 12, 3)" }
-)toml",
-                        -1};
+const Written& written(const std::string& name) {
+  for (const auto& text : bench::builtin_texts())
+    if (text.name == name) return text;
+  throw std::logic_error("no text of " + name);
+}
 
-const Written kPoisson = {"poisson", R"toml(
-name = "poisson-text"
-equation = "lap(u) = a"
-grid = { x = [0, 1, 32, "nodes"], y = [0, 1, 32, "nodes"] }
-boundary = { x = "u = 0", y = "u = 0" }
-coefficients = { a = "field: gauss(alpha=2, tau=3)" }
-)toml",
-                          1};
-
-const Written kHelmholtz = {"helmholtz", R"toml(
-name = "helmholtz-text"
-equation = "lap(u) + k^2*u = a"
-grid = { x = [0, 1, 32, "nodes"], y = [0, 1, 32, "nodes"] }
-boundary = { x = "u = 0", y = "u = 0" }
-parameters = { k = 1 }
-coefficients = { a = "field: gauss(alpha=2, tau=3)" }
-)toml",
-                            1};
-
-const Written kBurgers = {"burgers", R"toml(
-name = "burgers-text"
-equation = "dt(u) + u*dx(u) = nu*lap(u)"
-grid = { x = [0, 1, 32, "periodic"], t = [0, 1, 32] }
-initial = "u = a"
-parameters = { nu = 0.01 }
-coefficients = { a = "field: periodic(alpha=2.5, tau=7, scale=1)" }
-)toml",
-                          1};
-
-const Written kHeat = {"heat", R"toml(
-name = "heat-text"
-equation = "dt(u) = alpha*lap(u)"
-grid = { x = [0, 6.283185307179586, 32, "periodic"], t = [0, 1, 32] }
-initial = "u = sin(x + phi)"
-parameters = { alpha = 3 }
-coefficients = { phi = "uniform(0, pi)" }
-)toml",
-                       1};
-
-const Written kStokes = {"stokes", R"toml(
-name = "stokes-text"
-equation = "dt(u) = omega/(2*k^2)*lap(u)"
-grid = { x = [0, 1, 32, "nodes"], t = [0, 1, 32] }
-boundary = { x_low = "u = A*cos(omega*t)", x_high = "u = A*exp(-k)*cos(k - omega*t)" }
-initial = "u = A*exp(-k*x)*cos(k*x)"
-parameters = { A = 2, k = 5 }
-coefficients = { omega = "uniform(2, 8)" }
-)toml",
-                         1};
-
-PdePtr by_text(const Written& written, const GridSize& grid, const json& parameters = json::object()) {
-  auto options = options_of_text(parse_toml(written.toml, "test.toml"), "test.toml");
+PdePtr by_text(const Written& which, const GridSize& grid, const json& parameters = json::object()) {
+  auto options = options_of_text(parse_toml(which.toml, "test.toml"), "test.toml");
   options.grid = grid, options.parameters = parameters;
   return make_pde(options);
 }
 
-PdePtr built_in(const Written& written, const GridSize& grid, const json& parameters = json::object()) {
-  return make_pde({.name = written.name, .grid = grid, .parameters = parameters});
+PdePtr built_in(const Written& which, const GridSize& grid, const json& parameters = json::object()) {
+  return make_pde({.name = which.name, .grid = grid, .parameters = parameters});
 }
 
 // --- steady ---
@@ -117,12 +61,13 @@ TEST_P(SteadyBuiltIn, SolutionsAndDecodesAreEqual) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, SteadyBuiltIn, ::testing::Values(kDarcy, kPoisson, kHelmholtz),
+INSTANTIATE_TEST_SUITE_P(All, SteadyBuiltIn,
+                         ::testing::Values(written("darcy"), written("poisson"), written("helmholtz")),
                          [](const auto& test) { return test.param.name; });
 
 TEST(TextBuiltIn, ParametersMeanTheSame) {
-  const auto text = by_text(kHelmholtz, 24, {{"k", 3}, {"length_x", 1.5}}),
-             library = built_in(kHelmholtz, 24, {{"k", 3}, {"length_x", 1.5}});
+  const auto text = by_text(written("helmholtz"), 24, {{"k", 3}, {"length_x", 1.5}}),
+             library = built_in(written("helmholtz"), 24, {{"k", 3}, {"length_x", 1.5}});
   const Tensor a = library->sample_coefficients(3, 0, 2);
   EXPECT_LT(relative_error(text->solve(a), library->solve(a)), 1e-9);
 }
@@ -184,25 +129,24 @@ TEST_P(BuiltInTime, BoundaryErrorsAreEqual) {
   EXPECT_NEAR(largest(library->residual(shifted).boundary), 0.5, 1e-12);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, BuiltInTime, ::testing::Values(kBurgers, kHeat, kStokes),
+INSTANTIATE_TEST_SUITE_P(All, BuiltInTime, ::testing::Values(written("burgers"), written("heat"), written("stokes")),
                          [](const auto& test) { return test.param.name; });
 
 /// Distance of the two solutions at the last time for given coefficients, on factor times the intervals.
-double solution_difference(const Written& written, int64_t factor,
-                           const std::function<Tensor(const Pde&)>& coefficients,
+double solution_difference(const Written& which, int64_t factor, const std::function<Tensor(const Pde&)>& coefficients,
                            const json& parameters = json::object()) {
-  const bool nodes = &written == &kStokes;
+  const bool nodes = std::string(which.name) == "stokes";
   const GridSize grid = {24 * factor + nodes, 24 * factor + 1};
-  const auto text = by_text(written, grid, parameters), library = built_in(written, grid, parameters);
+  const auto text = by_text(which, grid, parameters), library = built_in(which, grid, parameters);
   const Tensor a = coefficients(*library);
   return largest((text->solve(a) - library->solve(a)).select(3, -1));
 }
 
 TEST(TextBuiltIn, SolutionsInTimeConvergeToTheLibrarysWithOrderTwo) {
   const auto sampled = [](const Pde& pde) { return pde.sample_coefficients(3, 0, 1); };
-  for (const auto* written : {&kHeat, &kStokes}) {
-    SCOPED_TRACE(written->name);
-    expect_order(2, [&](int64_t factor) { return solution_difference(*written, factor, sampled); });
+  for (const char* const name : {"heat", "stokes"}) {
+    SCOPED_TRACE(name);
+    expect_order(2, [&](int64_t factor) { return solution_difference(written(name), factor, sampled); });
   }
 }
 
@@ -212,7 +156,9 @@ TEST(TextBuiltIn, BurgersSolutionsConvergeToTheLibrarysWithOrderTwo) {
     const Tensor x = torch::arange(h, torch::kFloat64) * (2 * M_PI / static_cast<double>(h));
     return (0.5 * torch::sin(x) + 0.2 * torch::cos(2 * x)).view({1, 1, h, 1}).expand({1, 1, h, w}).contiguous();
   };
-  expect_order(2, [&](int64_t factor) { return solution_difference(kBurgers, factor, wave_at_start, {{"nu", 0.03}}); });
+  expect_order(2, [&](int64_t factor) {
+    return solution_difference(written("burgers"), factor, wave_at_start, {{"nu", 0.03}});
+  });
 }
 
 }  // namespace
