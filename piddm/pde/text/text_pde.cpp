@@ -62,7 +62,7 @@ TextPde::TextPde(PdeOptions options, const PdeText& text)
     ring_is_zero_ = ring_is_zero_ && is_zero(wall.given);
   }
   const int64_t scored_levels = timed_ ? system().levels() - 1 : 1;
-  ring_places_ = system().ring().unsqueeze(1).expand({-1, scored_levels, -1, -1}).flatten().nonzero().squeeze(1);
+  ring_places_ = system().ring().unsqueeze(1).expand({-1, scored_levels, -1, -1}).nonzero().t().contiguous().unbind();
   make_channels();
 }
 
@@ -263,22 +263,27 @@ Tensor TextPde::given_ring(const Tensor& a, int64_t first, int64_t levels) const
 }
 
 Tensor TextPde::boundary_error(const Tensor& u, const Tensor& a) const {
-  std::vector<double> relative(static_cast<size_t>(system().fields()), 1);
-  if (relative.size() > 1)
-    for (size_t f = 0; f < relative.size(); ++f) relative[f] = sizes()[0] / sizes()[f];
-  const Tensor weights = torch::tensor(relative, torch::kFloat64).to(u.options().requires_grad(false)).view({1, -1, 1});
   std::vector<Tensor> parts;
-  if (timed_ && !planar_) parts.push_back((u.narrow(2, 0, 1) - system().initial(a)).flatten(2) * weights);
+  const auto add = [&](const Tensor& error, const Tensor& field) {
+    parts.push_back(field.defined() ? error * field : error);
+  };
+  Tensor weights;  // [1,F,1,1,1], to units of the first solution
+  if (system().fields() > 1) {
+    std::vector<double> relative;
+    for (const double size : sizes()) relative.push_back(sizes()[0] / size);
+    weights = torch::tensor(relative, torch::kFloat64).to(u.options().requires_grad(false)).view({1, -1, 1, 1, 1});
+  }
+  if (timed_ && !planar_) add(u.narrow(2, 0, 1) - system().initial(a), weights);
   if (ring_) {
     const int64_t first = timed_ ? 1 : 0, levels = u.size(2) - first;
-    const Tensor places = ring_places_.to(u.device());
-    const auto on_ring = [&](const Tensor& field) { return field.flatten(1).index_select(1, places); };
     const Tensor own = u.narrow(2, first, levels);
-    Tensor error = on_ring(own);
-    if (!ring_is_zero_) error = error - on_ring(given_ring(a, first, levels).expand_as(own));
-    if (relative.size() > 1)
-      error = error * on_ring(weights.unsqueeze(2).unsqueeze(3).expand({1, -1, levels, u.size(3), u.size(4)}));
-    parts.push_back(error);
+    std::vector<at::indexing::TensorIndex> places = {torch::indexing::Slice()};
+    for (const auto& along : ring_places_) places.emplace_back(along.to(u.device()));
+    const auto on_ring = [&](const Tensor& field) {
+      return field.expand({-1, -1, levels, u.size(3), u.size(4)}).index(places);
+    };
+    const Tensor error = ring_is_zero_ ? on_ring(own) : on_ring(own) - on_ring(given_ring(a, first, levels));
+    add(error, weights.defined() ? on_ring(weights) : weights);
   }
   for (auto& part : parts) part = part.flatten(1);
   return parts.empty() ? Tensor() : torch::cat(parts, 1);

@@ -116,7 +116,7 @@ class TextPde : public Pde {
   mutable std::shared_ptr<const Operator> operator_;
   bool ring_ = false, ring_moves_ = false;  ///< points hold given values; they depend on t
   bool ring_is_zero_ = true;                ///< as far as the walls are
-  Tensor ring_places_;                      ///< where, in [F,L,X,Y] without the initial state
+  std::vector<Tensor> ring_places_;         ///< where: along F, L without the initial state, X and Y, each [m]
 };
 
 /// What `pde show` says of it.
