@@ -20,6 +20,25 @@ json to_json(const CheckResult& check) {
   return row;
 }
 
+json causes_json(const std::vector<Explanation>& reasons) {
+  json rows = json::array();
+  for (size_t i = 0; i < reasons.size(); ++i)
+    for (const auto& cause : reasons[i]) {
+      json row = {{"explanation", i + 1}};
+      row.update(cause.to_json());
+      rows.push_back(row);
+    }
+  return rows;
+}
+
+std::string causes_text(const std::vector<Explanation>& reasons) {
+  std::string text;
+  for (size_t i = 0; i < reasons.size(); ++i)
+    for (size_t k = 0; k < reasons[i].size(); ++k)
+      text += fmt::format("{:<6} {}\n", k > 0 ? "and" : i > 0 ? "or" : "cause", reasons[i][k].sentence());
+  return text.empty() ? text : "\n" + text;
+}
+
 }  // namespace
 
 bool CheckResult::pass() const { return limit ? value <= *limit : std::isfinite(value); }
@@ -37,8 +56,13 @@ json CheckReport::to_json() const {
   for (const auto& check : checks) check_rows.push_back(piddm::to_json(check));
   for (const auto& w : worst)
     worst_rows.push_back({{"sample", w.sample}, {"severity", w.severity}, {"check", w.check}});
-  return {{"pass", pass()},     {"n", n}, {"resolved", resolved}, {"channels", channel_rows}, {"checks", check_rows},
-          {"worst", worst_rows}};
+  return {{"pass", pass()},
+          {"n", n},
+          {"resolved", resolved},
+          {"channels", channel_rows},
+          {"checks", check_rows},
+          {"worst", worst_rows},
+          {"causes", causes_json(reasons)}};
 }
 
 std::string CheckReport::text() const {
@@ -58,6 +82,7 @@ std::string CheckReport::text() const {
                         check.note);
   if (!worst.empty()) text += fmt::format("\n{:<10} {:>12}  {}\n", "sample", "of limit", "worst in");
   for (const auto& w : worst) text += fmt::format("{:<10} {:>12}  {}\n", w.sample, number_text(w.severity), w.check);
+  text += causes_text(reasons);
   return text + fmt::format("\n{} samples, {} solved again: {}\n", n, resolved, pass() ? "ok" : "FAILED");
 }
 

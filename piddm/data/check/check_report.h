@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "piddm/core/fields.h"
+#include "piddm/data/check/cause.h"
 #include "piddm/data/statistics.h"
 
 namespace piddm {
@@ -37,12 +38,14 @@ struct CheckReport {
   std::vector<std::string> channels;          ///< empty where the data are not finite
   std::vector<ChannelStatistics> statistics;  ///< of each channel
   std::vector<CheckResult> checks;
-  std::vector<WorstSample> worst;  ///< the worst first
+  std::vector<WorstSample> worst;    ///< the worst first
+  std::vector<Explanation> reasons;  ///< why the residual is beyond its floor: alternatives, the best first
 
   bool pass() const;
 
   /// {"pass": bool, "n": N, "resolved": K, "channels": [{name, min, max, mean, std}],
-  ///  "checks": [{name, value, limit, pass, note}], "worst": [{sample, severity, check}]}
+  ///  "checks": [{name, value, limit, pass, note}], "worst": [{sample, severity, check}],
+  ///  "causes": [{explanation, what, evidence, do}]}; causes of one number belong together, others are alternatives
   json to_json() const;
 
   /// An aligned table for a person.

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "piddm/core/stopwatch.h"
+#include "piddm/data/check/diagnosis.h"
 #include "piddm/data/check/law_check.h"
 #include "piddm/data/check/own_floor.h"
 #include "piddm/data/check/parameter_fit.h"
@@ -41,6 +42,7 @@ class Check {
       check_samples();
       check_parameters();
       check_constraint();
+      if (options_.explain && equation_fails()) report_.reasons = diagnose(pde_, data_.fields, options_.file.string());
     }
     report_.n = data_.size();
     report_.resolved = static_cast<int64_t>(own_.samples.size());
@@ -236,6 +238,15 @@ class Check {
       sample = first + at;
     }
     add("worst given constraint, relative", worst, kConstraintLimit, fmt::format("sample {}", sample));
+  }
+
+  /// Whether samples are no solutions of the PDE, in the mean or one of them.
+  bool equation_fails() const {
+    return std::any_of(report_.checks.begin(), report_.checks.end(), [](const CheckResult& check) {
+      const auto is = [&](const char* name) { return check.name.starts_with(name); };
+      return !check.pass() && (is("pde_error") || is("rel_residual") || is("worst residual") || is("worst boundary") ||
+                               is("worst distance"));
+    });
   }
 
   const Dataset& data_;

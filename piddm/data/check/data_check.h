@@ -11,6 +11,7 @@ struct CheckOptions {
   bool all = false;                 ///< re-solve every sample, however long it takes
   double seconds = 30;              ///< what re-solving may take otherwise
   double tolerance = 1e-4;          ///< largest distance of u from u*(a), relative
+  bool explain = true;              ///< look for what makes samples miss the equation (diagnosis.h)
   ConstraintPtr constraint = {};    ///< a condition of the user's that all samples must satisfy
   std::filesystem::path file = {};  ///< where the data came from: its SHA-256 is compared with the one kept beside it
 };
@@ -31,6 +32,8 @@ struct CheckOptions {
 ///                                             sample's own coefficients)
 ///   parameters                    fitted from the residual: within 5 standard errors and 0.1 % of the declared value
 ///   given constraint              RMS violation over the RMS of the channel, at most 1e-5
+///
+/// Where samples are no solutions of the PDE, the report says why if that can be told.
 ///
 /// Re-solved are all samples if that takes less than `seconds`, else the first 64 and those that stand out most in
 /// residual, largest residual at a point, boundary error and hard constraint, 16 each.

@@ -40,6 +40,7 @@ LawScore compare(const Tensor& data, const Tensor& law, double size) {
 }  // namespace
 
 std::vector<LawScore> compare_with_law(const Pde& pde, const Tensor& fields) {
+  if (!pde.has_law()) return {};
   const int64_t draws = std::clamp(fields.size(0), kFewestDraws, kMostDraws);
   const auto law = in_batches(draws, [&](int64_t first, int64_t count) {
     return moments(pde.sample_coefficients(kLawSeed, kLawFirst + first, count));

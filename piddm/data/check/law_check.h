@@ -15,7 +15,7 @@ struct LawScore {
   double z = 0;  ///< (data - law) in standard errors; differences below 1e-6 of the channel's RMS count as none
 };
 
-/// `n` of the data against 256..1024 fresh draws, none of which any data file has.
+/// `n` of the data against 256..1024 fresh draws, none of which any data file has. Nothing of a PDE without a law.
 std::vector<LawScore> compare_with_law(const Pde& pde, const Tensor& fields);
 
 /// How many of the first samples of `fields` are not the coefficients that (seed, first) draws, to 1e-5 of the

@@ -69,6 +69,19 @@ TEST_F(DataCheckTest, AScalarThatVaries) {
   EXPECT_THAT(failures(), Contains("samples with inadmissible coefficients"));
 }
 
+TEST_F(DataCheckTest, WhyAllSamplesMissTheEquationIsSaid) {
+  EXPECT_TRUE(check().reasons.empty());
+  EXPECT_EQ(check().to_json().at("causes"), json::array());
+  data_.fields.select(1, 0) *= 2;
+  const auto result = check();
+  const auto causes = result.to_json().at("causes");
+  ASSERT_FALSE(causes.empty()) << result.text();
+  EXPECT_EQ(causes[0].at("explanation"), 1);
+  EXPECT_NEAR(causes[0].at("evidence").at("factor").get<double>(), 0.5, 1e-5);
+  EXPECT_THAT(result.text(), HasSubstr("\ncause  u has a factor: it has to be multiplied by 0.5"));
+  EXPECT_THAT(result.text(), HasSubstr("Import again: piddm data import FILE --scale u=0.5"));
+}
+
 TEST_F(DataCheckTest, OneBadSampleOfManyIsNamed) {
   data_.fields[18].select(0, 0) += 1e-5f;
   const auto result = check();

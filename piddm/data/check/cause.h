@@ -1,0 +1,29 @@
+#pragma once
+// Why data miss the residual of their PDE, in words and numbers.
+
+#include <string>
+#include <vector>
+
+#include "piddm/core/fields.h"
+
+namespace piddm {
+
+struct Cause {
+  std::string what;                ///< one clause
+  json evidence = json::object();  ///< numbers by name; [before, after] where a correction changes them
+  std::string advice;              ///< what to do, in the imperative
+
+  /// {"what": ..., "evidence": {...}, "do": ...}
+  json to_json() const;
+
+  /// "What: rel_residual 0.3 -> 1e-06, floor 1e-06. Do."
+  std::string sentence() const;
+};
+
+/// "import again: piddm data import d.npz --scale u=2 --out corrected.npz".
+std::string import_advice(const std::string& file, const std::string& options);
+
+/// What together explains the data: one cause or two.
+using Explanation = std::vector<Cause>;
+
+}  // namespace piddm
