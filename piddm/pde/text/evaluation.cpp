@@ -125,7 +125,7 @@ Dual TextEvaluation::carried(const std::string& name, size_t axis, const Place& 
   const int64_t dim = grid_.axes()[axis].dim;
   const Site site = place.site(axis);
   const Place inside = place.with(axis, Site::points);
-  const Dual base = at(named(name), inside);
+  Dual base = at(named(name), inside);
   if (is_wall(site)) return on_wall(name, axis, is_high(site), inside, is_slope(site));
   if (is_constant(base, dim)) return base;
   const auto& bands = grid_.bands();
@@ -140,7 +140,7 @@ Dual TextEvaluation::on_wall(const std::string& name, size_t axis, bool high, co
   const auto& along = grid_.axes()[axis];
   const Dual base = at(named(name), inside);
   if (!grid_.is_solution(name)) return coefficient_on_wall(base, axis, high, slope);
-  const Dual u = end_of(base, along.dim, high);
+  Dual u = end_of(base, along.dim, high);
   const bool nodes = along.kind == AxisText::Kind::nodes;
   if (nodes && !slope) return u;
   if (nodes && grid_.gives_value(name, axis, high)) return coefficient_on_wall(base, axis, high, true);
@@ -160,7 +160,7 @@ Dual TextEvaluation::coefficient_on_wall(const Dual& inside, size_t axis, bool h
   if (is_constant(inside, dim)) return slope ? inside * 0 : inside;
   const int64_t n = inside.size(dim);
   const auto entry = [&](int64_t i) { return narrow(inside, dim, high ? n - 1 - i : i, 1); };
-  const Dual first = entry(0), second = entry(1);
+  Dual first = entry(0), second = entry(1);
   if (slope) {
     const Dual third = entry(2);
     const bool nodes = along.kind == AxisText::Kind::nodes;
@@ -189,10 +189,10 @@ Dual TextEvaluation::operation_at(const ExpressionPtr& e, const Place& place) {
 Dual TextEvaluation::harmonic_on_faces(const ExpressionPtr& argument, size_t axis, const Place& place) {
   const auto& along = grid_.axes()[axis];
   const int64_t dim = along.dim;
-  const Dual base = at(argument, place.with(axis, Site::points));
+  Dual base = at(argument, place.with(axis, Site::points));
   if (is_constant(base, dim)) return base;
   if (!along.walls()) return harmonic_mean(base, concatenate({without_first(base, dim), first_of(base, dim)}, dim));
-  const Dual between = harmonic_mean(without_first(base, dim), without_last(base, dim));
+  Dual between = harmonic_mean(without_first(base, dim), without_last(base, dim));
   if (along.kind == AxisText::Kind::nodes) return between;
   return concatenate({at(argument, place.with(axis, Site::low)), between, at(argument, place.with(axis, Site::high))},
                      dim);
@@ -268,10 +268,9 @@ Dual TextEvaluation::difference_of_points(const ExpressionPtr& of, size_t axis, 
     if (const auto& own = bands.of_field(of->name, axis).slope_on_faces)
       return banded(*own, base, dim, !is_slope(place.site(1 - axis)));
   if (constant_along && along.kind != AxisText::Kind::cells) return base * 0;
-  const Dual between = constant_along
-                           ? Dual{torch::zeros({along.points - 1}, options_)
-                                      .view(dim == -2 ? std::vector<int64_t>{-1, 1} : std::vector<int64_t>{-1})}
-                           : banded(bands.of_axis(axis).difference, base, dim);
+  Dual between = constant_along ? Dual{torch::zeros({along.points - 1}, options_)
+                                           .view(dim == -2 ? std::vector<int64_t>{-1, 1} : std::vector<int64_t>{-1})}
+                                : banded(bands.of_axis(axis).difference, base, dim);
   if (along.kind != AxisText::Kind::cells) return between;
   return concatenate({-at(of, place.with(axis, Site::low_slope)), between, at(of, place.with(axis, Site::high_slope))},
                      dim);
@@ -282,9 +281,9 @@ Dual TextEvaluation::mean_on_faces(const ExpressionPtr& of, size_t axis, const P
   if (of->kind == ExpressionKind::field) return at(of, place.with(axis, Site::faces));
   const auto& along = grid_.axes()[axis];
   const int64_t dim = along.dim;
-  const Dual base = at(of, place.with(axis, Site::points));
+  Dual base = at(of, place.with(axis, Site::points));
   if (is_constant(base, dim)) return base;
-  const Dual between = banded(grid_.bands().of_axis(axis).mean, base, dim);
+  Dual between = banded(grid_.bands().of_axis(axis).mean, base, dim);
   if (along.kind != AxisText::Kind::cells) return between;
   return concatenate({at(of, place.with(axis, Site::low)), between, at(of, place.with(axis, Site::high))}, dim);
 }
@@ -351,7 +350,7 @@ Dual TextEvaluation::along_time(const ExpressionPtr& of, const Place& place) {
   if (window_.order == 2)
     return twice ? (part(2, n - 2) - part(1, n - 2) * 2 + part(0, n - 2)) * (scale * scale)
                  : (part(2, n - 2) - part(0, n - 2)) * (0.5 * scale);
-  const Dual start = (part(1, 1) - part(0, 1)) * scale;
+  Dual start = (part(1, 1) - part(0, 1)) * scale;
   if (n == 2) return start;
   const Dual rest = (part(2, n - 2) * 3 - part(1, n - 2) * 4 + part(0, n - 2)) * (0.5 * scale);
   return window_.last ? last_of(rest, kTimeDim) : concatenate({start, rest}, kTimeDim);

@@ -76,7 +76,7 @@ Tensor TextNewton::damped(State& state, const Tensor& update) {
   for (size_t i = 0; i < factor.size(); ++i)
     if (state.done[i] || !std::isfinite(length[i])) factor[i] = 0;
   for (int halving = 0;; ++halving) {
-    const Tensor next = state.u + torch::nan_to_num(update, 0, 0, 0) * per_sample(factor, state.u.options());
+    Tensor next = state.u + torch::nan_to_num(update, 0, 0, 0) * per_sample(factor, state.u.options());
     const Tensor r = row(next);
     const auto now = norms(r);
     bool again = false;
