@@ -1,6 +1,7 @@
 #include "piddm/experiment/data_misfit.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "piddm/core/log.h"
 #include "piddm/data/check/own_floor.h"
@@ -12,8 +13,12 @@ namespace {
 constexpr int64_t kSamples = 8;
 constexpr double kWorse = 4;  // as `data check`
 
-}  // namespace
+/// pde_error of the first samples, and of exact solutions for their coefficients.
+struct DataErrors {
+  double own = 0, solved = 0;
+};
 
+/// Nothing where those solutions cannot be had.
 std::optional<DataErrors> data_errors(const Dataset& data, const Pde& pde) {
   const torch::NoGradGuard no_grad;
   const auto x = data.fields.narrow(0, 0, std::min(kSamples, data.size())).to(torch::kFloat64);
@@ -25,6 +30,8 @@ std::optional<DataErrors> data_errors(const Dataset& data, const Pde& pde) {
     return {};
   }
 }
+
+}  // namespace
 
 std::string data_misfit(const Dataset& data, const Pde& pde) {
   const auto errors = data_errors(data, pde);

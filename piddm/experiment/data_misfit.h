@@ -1,18 +1,11 @@
 #pragma once
 // Whether the data of a training obey the PDE they are said to be of.
 
-#include <optional>
 #include <string>
 
 #include "piddm/data/dataset.h"
 
 namespace piddm {
-
-/// pde_error of a few samples, and of exact solutions for their coefficients; nothing where those cannot be had.
-struct DataErrors {
-  double own = 0, solved = 0;
-};
-std::optional<DataErrors> data_errors(const Dataset& data, const Pde& pde);
 
 /// "pde_error 0.31, where solutions of [fisher] for the same coefficients have 2.2e-07": of a few samples, where theirs
 /// is more than four times as large; empty: it is not, or they cannot be solved again.

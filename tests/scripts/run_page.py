@@ -21,7 +21,8 @@ QUICK = {
     "piddm train": "--set train.steps=20 --set data.n=96 --set model.width=8 --set model.lifting=16 "
                    "--set model.projection=16",
     "piddm solve": "--set task.iterations=4",
-    "piddm distill": "--set distill.train.steps=10 --set distill.pairs.n=64",
+    "piddm distill": "--set distill.train.steps=10 --set distill.pairs.steps=4 --set distill.pairs.chunk=64 "
+                     "--set distill.pairs.held_out=16",
 }
 
 
@@ -59,6 +60,7 @@ def main():
             if not line or line.startswith("#"):
                 continue
             command = quick(line) if options.quick else line
+            command = command.replace("--n 256", "--n 32") if options.quick else command
             begun = time.time()
             run = subprocess.run(command, shell=True, cwd=work, env=environment, text=True, stdout=subprocess.PIPE,
                                  stderr=subprocess.STDOUT)

@@ -86,7 +86,7 @@ TEST_F(Compare, RefusesModelsThatDoNotBelongTogether) {
   other.pde = make_pde({"poisson", 16});
   save_model(folder_ / "other", other);
   EXPECT_ERROR(run_compare({folder_ / "other", folder_ / "student", {}}, options_, folder_ / "out", torch::kCPU),
-               ExitCode::usage, "another PDE or grid");
+               ExitCode::usage, "the student is of another PDE: it is darcy, not poisson");
 }
 
 }  // namespace
