@@ -151,9 +151,9 @@ TEST(CliTune, WritesEveryTryAndTheChosenOptions) {
   const auto text = testing::succeed(command).out;
   const auto report = json::parse(testing::read_text(out));
   EXPECT_EQ(report.at("tries").size(), 2u);
-  EXPECT_EQ(report.at("model"), shop.at("teacher"));
+  EXPECT_EQ(report.at("tries").at(0).at("model"), shop.at("teacher"));
   EXPECT_THAT(text, ::testing::HasSubstr("--set 'by_method.cocogen="));
-  expect_failure({"tune", "cocogen", "--out", out}, ExitCode::usage, "name one model");
+  expect_failure({"tune", "cocogen", "--out", out}, ExitCode::usage, "name a model");
   expect_failure({"tune", "eci", "--student", shop.at("student"), "--out", out}, ExitCode::usage, "is a student");
 }
 
