@@ -2,10 +2,10 @@
 #include "cli/numbers.h"
 #include "piddm/core/config.h"
 #include "piddm/core/table.h"
+#include "piddm/data/check/resampling_cost.h"
 #include "piddm/data/formats/export.h"
 #include "piddm/data/formats/import.h"
 #include "piddm/data/formats/import_presets.h"
-#include "piddm/experiment/data_misfit.h"
 
 namespace piddm::cli {
 
@@ -44,16 +44,6 @@ std::vector<std::string> files_in(const std::vector<std::string>& given) {
   return files;
 }
 
-/// What resampling leaves of the equation, beside exact solutions for the same coefficients.
-void add_cost(json& report, std::string& text, const Dataset& data) {
-  const auto errors = data_errors(data, *pde_of(data));
-  if (!errors) return;
-  report["pde_error"] = errors->own;
-  report["floor"] = errors->solved;
-  text += fmt::format("\nafter resampling the fields have pde_error {:.2g}; solutions for the same coefficients {:.2g}",
-                      errors->own, errors->solved);
-}
-
 void import_files(const Context& context, const Import& request) {
   if (request.list) return list_arrays(context, request.files);
   require<UsageError>(!request.out.empty(), "--out is required");
@@ -62,15 +52,22 @@ void import_files(const Context& context, const Import& request) {
   options.files.assign(request.files.begin(), request.files.end());
   options.dtype = parse_dtype(request.dtype);
   for (const auto& parameter : request.parameters) apply_setting(options.parameters, parameter);
-  const auto data = import_dataset(options);
-  save_dataset(request.out, data, options.dtype);
+  FieldsAsGiven given;
+  auto data = import_dataset(options, &given);
   auto text = fmt::format("{}: {} samples, channels {}, {}x{}", request.out, data.size(),
                           fmt::join(data.channels, ", "), data.fields.size(2), data.fields.size(3));
-  const auto& said = data.description;
+  auto& said = data.description;
   text += said.pde.empty() ? ", of no PDE of ours" : ", of " + said.pde;
   for (const auto& note : said.source.at("notes")) text += "\nnote: " + note.get<std::string>();
-  json report = {{"out", request.out}, {"n", data.size()}, {"description", describe(data)}};
-  if (options.corrections.resamples()) add_cost(report, text, data);
+  json report = {{"out", request.out}, {"n", data.size()}};
+  if (given.fields.defined()) {
+    const auto cost =
+        resampling_cost(*pde_of(data), given.fields, given.points, data.fields.narrow(0, 0, given.fields.size(0)));
+    said.source["resampling"] = report["resampling"] = cost.to_json();
+    text += "\n\n" + cost.text();
+  }
+  save_dataset(request.out, data, options.dtype);
+  report["description"] = describe(data);
   context.print(report, text);
 }
 

@@ -163,53 +163,91 @@ json source_of(const ImportOptions& o, const std::vector<fs::path>& files, const
                {"map", map},
                {"first", o.first}};
   if (source.strides.h != 1 || source.strides.w != 1) text.update({{"stride", {source.strides.h, source.strides.w}}});
-  if (o.transpose) text.update({{"transposed", true}});
+  if (!o.corrections.empty()) text.update({{"corrections", o.corrections.to_json()}});
   text.update({{"notes", notes}});
   return text;
 }
 
 /// Brings the channels into the PDE's order; a DataError where the data are none of its samples.
-void fit_to_pde(Dataset& dataset, const PdeOptions& options) {
-  const auto pde = make_pde(options);
-  const auto& name = options.name;
+void order_channels(Dataset& dataset, const Pde& pde) {
   std::vector<int64_t> order;
-  for (const auto& wanted : pde->channel_names()) {
+  for (const auto& wanted : pde.channel_names()) {
     const auto at = std::find(dataset.channels.begin(), dataset.channels.end(), wanted);
-    require<DataError>(at != dataset.channels.end(), "[{}] needs the channels {}, the data have {}", name,
-                       json(pde->channel_names()).dump(), json(dataset.channels).dump());
+    require<DataError>(at != dataset.channels.end(), "[{}] needs the channels {}, the data have {}", pde.name(),
+                       json(pde.channel_names()).dump(), json(dataset.channels).dump());
     order.push_back(at - dataset.channels.begin());
   }
-  require<DataError>(order.size() == dataset.channels.size(), "[{}] needs the channels {}, the data have {}", name,
-                     json(pde->channel_names()).dump(), json(dataset.channels).dump());
+  require<DataError>(order.size() == dataset.channels.size(), "[{}] needs the channels {}, the data have {}",
+                     pde.name(), json(pde.channel_names()).dump(), json(dataset.channels).dump());
   if (!std::is_sorted(order.begin(), order.end()))
     dataset.fields = dataset.fields.index_select(1, torch::tensor(order, torch::kInt64));
-  dataset.channels = pde->channel_names();
-  dataset.description.pde = name;
+  dataset.channels = pde.channel_names();
+}
+
+Tensor resampled(const Pde& pde, const Tensor& fields, const GridPoints& from) {
+  auto out = torch::empty({fields.size(0), fields.size(1), pde.grid().height(), pde.grid().width()}, fields.options());
+  for (int64_t first = 0; first < fields.size(0); first += kSamplesAsGiven) {
+    throw_if_interrupted("resampling data");
+    const auto part = fields.slice(0, first, first + kSamplesAsGiven);
+    out.slice(0, first, first + kSamplesAsGiven).copy_(spline_resample(pde, part, from));
+  }
+  return out;
+}
+
+void fit_to_pde(Dataset& dataset, PdeOptions options, const Corrections& corrections, FieldsAsGiven* given) {
+  GridPoints from;
+  if (corrections.resamples()) {
+    auto any = options;
+    any.grid = kSmallestGrid;
+    const auto axes = make_pde(any)->axes();
+    from = given_points(axes, dataset.grid(), corrections.from);
+    options.grid = resampled_grid(axes, from, corrections.resample);
+  }
+  const auto pde = make_pde(options);
+  order_channels(dataset, *pde);
+  if (corrections.resamples()) {
+    if (given) *given = {dataset.fields.slice(0, 0, kSamplesAsGiven), from};
+    dataset.fields = resampled(*pde, dataset.fields, from);
+  }
+  dataset.description.pde = options.name;
   dataset.description.definition = declared_pde(*pde).definition;
   if (!options.parameters.empty()) dataset.description.parameters = options.parameters;
 }
 
 /// Names the PDE these are samples of; returns why the preset's does not fit, if so.
-std::optional<std::string> name_pde(Dataset& dataset, const ImportOptions& o, const std::string& preset_pde) {
+std::optional<std::string> name_pde(Dataset& dataset, const ImportOptions& o, const std::string& preset_pde,
+                                    FieldsAsGiven* given) {
   auto declared = dataset.description;
   declared.pde = preset_pde;
   dataset.description.pde.clear();
   dataset.description.definition = {};
-  if (o.pde.empty() && preset_pde.empty()) return {};
+  const bool unknown = o.pde.empty() && preset_pde.empty();
+  require<UsageError>(!unknown || (!o.corrections.resamples() && o.parameters.empty()),
+                      "the data do not say which PDE they are of, which {} needs; add --pde",
+                      o.parameters.empty() ? "resampling" : "--param");
+  if (unknown) return {};
   try {
     auto options = pde_options_of(declared, dataset.grid(), o.pde);
-    if (!o.pde.empty() || !o.parameters.empty()) options.parameters = o.parameters;
-    fit_to_pde(dataset, options);
+    if (options.parameters.is_object()) options.parameters.update(o.parameters);
+    fit_to_pde(dataset, options, o.corrections, given);
   } catch (const Error& error) {
-    if (!o.pde.empty()) throw;
+    if (!o.pde.empty() || o.corrections.resamples()) throw;
     return fmt::format("no PDE: {}", error.what());
   }
   return {};
 }
 
+/// What a data set of ours says of its samples that corrected ones may no more be.
+void forget_law(DataDescription& description) {
+  description.seed.reset();
+  description.first.reset();
+  description.law.clear();
+  description.floor = {};
+}
+
 }  // namespace
 
-Dataset import_dataset(const ImportOptions& o) {
+Dataset import_dataset(const ImportOptions& o, FieldsAsGiven* given) {
   const auto files = expand(o.files);
   for (const auto& file : files) check_digest(file);
   const auto sources = plan_sources(o, open_all(files));
@@ -223,11 +261,14 @@ Dataset import_dataset(const ImportOptions& o) {
   for (const auto& rule : front.plan.rules) dataset.channels.push_back(rule.channel);
   dataset.description = front.plan.description;
   dataset.fields = read_fields(o, sources, total);
-  if (o.transpose) dataset.fields = dataset.fields.transpose(2, 3).contiguous();
+  if (!o.corrections.empty()) {
+    dataset.fields = corrected(dataset.fields, dataset.channels, o.corrections);
+    forget_law(dataset.description);
+  }
   check_finite(dataset.fields, dataset.channels, front.arrays.origin());
-  if (front.extent.w_axis == 't') dataset.description.axes = o.transpose ? "tx" : "xt";
+  if (front.extent.w_axis == 't') dataset.description.axes = o.corrections.transpose == "all" ? "tx" : "xt";
   auto notes = front.plan.notes;
-  if (const auto misfit = name_pde(dataset, o, front.plan.pde)) notes.push_back(*misfit);
+  if (const auto misfit = name_pde(dataset, o, front.plan.pde, given)) notes.push_back(*misfit);
   dataset.description.source = source_of(o, files, front, notes);
   return dataset;
 }

@@ -4,6 +4,7 @@
 #include <limits>
 #include <numbers>
 
+#include "piddm/data/data_file.h"
 #include "piddm/files/npy.h"
 #include "piddm/files/sha256.h"
 #include "tests/data/formats/files.h"
@@ -167,7 +168,7 @@ TEST(ImportMap, AnyArraysBecomeAnyChannels) {
   expect_near(channel(data, 1), field(34, {2, 16}).unsqueeze(2).expand({2, 16, 16}));
   expect_near(channel(data, 2), torch::full({2, 16, 16}, 0.5, torch::kFloat64));
   auto options = mapped("pair.npz", "v=u");
-  options.transpose = true;
+  options.corrections.transpose = "all";
   expect_near(channel(import_dataset(options), 0), field(33, {2, 16, 16}).transpose(1, 2));
 }
 
@@ -272,6 +273,121 @@ TEST(Import, GridsThatNoPdeTakesAreImportedWithoutOne) {
               ::testing::HasSubstr("no PDE: pde.grid: must be at least 16 and at most 1024, got 8"));
   options.pde = "darcy";
   EXPECT_ERROR(import_dataset(options), ExitCode::usage, "pde.grid: must be at least 16 and at most 1024, got 8");
+}
+
+/// Two samples of a field and of its coefficient, as a file of ours.
+struct Stored {
+  TempDir dir;
+  Dataset data;
+  std::string file;
+
+  explicit Stored(const PdeOptions& options) : data(make_dataset(*make_pde(options), 0, 0, 3)) { write(); }
+  void write() { save_dataset(file = dir / "d.npz", data, torch::kFloat64); }
+  ImportOptions options(const Corrections& corrections) const {
+    ImportOptions o;
+    o.files = {file};
+    o.corrections = corrections;
+    o.dtype = torch::kFloat64;
+    return o;
+  }
+};
+
+TEST(ImportCorrections, FieldsAreTransposedReversedScaledAndShifted) {
+  const Stored stored({.name = "poisson", .grid = 16});
+  const auto u = stored.data.fields.select(1, 0).to(torch::kFloat64),
+             a = stored.data.fields.select(1, 1).to(torch::kFloat64);
+  const auto imported = [&](const Corrections& c) { return import_dataset(stored.options(c)); };
+  expect_near(channel(imported({.transpose = "all"}), 1), a.transpose(1, 2));
+  const auto one = imported({.transpose = "u"});
+  expect_near(channel(one, 0), u.transpose(1, 2));
+  expect_near(channel(one, 1), a);
+  const auto turned = imported({.reverse = "x,u=y"});
+  expect_near(channel(turned, 0), u.flip({1, 2}));
+  expect_near(channel(turned, 1), a.flip({1}));
+  const auto scaled = imported({.scale = "u=2,a=-1", .shift = "u=0.5"});
+  expect_near(channel(scaled, 0), 2 * u + 0.5);
+  expect_near(channel(scaled, 1), -a);
+  EXPECT_EQ(scaled.description.source["corrections"], (json{{"scale", "u=2,a=-1"}, {"shift", "u=0.5"}}));
+}
+
+TEST(ImportCorrections, CorrectedDataDeclareNoLawOfTheirOwn) {
+  const Stored stored({.name = "poisson", .grid = 16});
+  const auto plain = import_dataset(stored.options({}));
+  EXPECT_FALSE(plain.description.law.empty());
+  EXPECT_FALSE(plain.description.source.contains("corrections"));
+  const auto corrected = import_dataset(stored.options({.scale = "u=2"})).description;
+  EXPECT_EQ(corrected.pde, "poisson");
+  EXPECT_TRUE(corrected.law.empty());
+  EXPECT_FALSE(corrected.seed || corrected.first);
+  EXPECT_TRUE(corrected.floor.is_null());
+}
+
+TEST(ImportCorrections, WhatIsWrongIsNamed) {
+  const Stored square({.name = "poisson", .grid = 16}), wide({.name = "poisson", .grid = {16, 20}});
+  const auto refuse = [&](const Corrections& c, ExitCode code, const std::string& message) {
+    EXPECT_ERROR(import_dataset(square.options(c)), code, message);
+  };
+  refuse({.scale = "v=2"}, ExitCode::usage, "--scale: unknown channel 'v'");
+  refuse({.scale = "2"}, ExitCode::usage, "--scale 2: expected CHANNEL=NUMBER");
+  refuse({.shift = "u=x"}, ExitCode::usage, "expected CHANNEL=NUMBER");
+  refuse({.scale = "u=inf"}, ExitCode::usage, "expected CHANNEL=NUMBER");
+  refuse({.reverse = "z"}, ExitCode::usage, "--reverse z: expected x, or y or t");
+  refuse({.transpose = "w"}, ExitCode::usage, "--transpose: unknown channel 'w'");
+  refuse({.from = "node"}, ExitCode::usage, "unknown kind of points 'node'; did you mean 'nodes'");
+  refuse({.from = "z=nodes"}, ExitCode::usage, "unknown axis 'z'");
+  EXPECT_ERROR(import_dataset(wide.options({.transpose = "u"})), ExitCode::data, "only all channels together");
+  const auto no_pde = [] {
+    auto o = mapped("pair.npz", "u=u");
+    return o;
+  };
+  auto o = no_pde();
+  o.corrections.from = "nodes";
+  EXPECT_ERROR(import_dataset(o), ExitCode::usage, "which PDE they are of, which resampling needs; add --pde");
+  o = no_pde();
+  o.parameters = {{"k", 2.0}};
+  EXPECT_ERROR(import_dataset(o), ExitCode::usage, "which --param needs; add --pde");
+  const Stored heat({.name = "heat", .grid = 16});
+  EXPECT_ERROR(import_dataset(heat.options({.from = "t=nodes"})), ExitCode::usage, "--from t=nodes: t is time");
+}
+
+TEST(ImportCorrections, NodesBecomeCellsOfTheSameSpacing) {
+  const auto pde = make_pde({.name = "darcy", .grid = 16});
+  Stored stored({.name = "darcy", .grid = 17});
+  const GridPoints nodes = {{{AxisKind::nodes, 17}, {AxisKind::nodes, 17}}};
+  const auto x = pde->sample(0, 0, 3);
+  stored.data.fields = spline_resample_to(*pde, x, nodes);
+  stored.write();
+  FieldsAsGiven given;
+  const auto data = import_dataset(stored.options({.from = "nodes"}), &given);
+  EXPECT_EQ(data.grid(), GridSize(16));
+  EXPECT_EQ(data.description.pde, "darcy");
+  EXPECT_TRUE(data.fields.equal(spline_resample(*pde, stored.data.fields, nodes)));
+  EXPECT_EQ(given.points[0].points, 17);
+  EXPECT_TRUE(given.fields.equal(stored.data.fields));
+  const auto a = data.fields.select(1, 1);
+  EXPECT_TRUE(a.eq(3).logical_or(a.eq(12)).all().item<bool>());
+  expect_near(channel(data, 0), x.select(1, 0), 3e-2 * x.select(1, 0).max().item<double>());
+  EXPECT_EQ(import_dataset(stored.options({.from = "x=nodes,y=nodes", .resample = {20, 24}})).grid(), GridSize(20, 24));
+}
+
+TEST(ImportCorrections, AStoredEndPointIsLeftOutAndATimeAxisStays) {
+  const auto burgers = make_pde({.name = "burgers", .grid = {16, 20}});
+  const auto x = burgers->sample(0, 0, 3);
+  Stored stored({.name = "burgers", .grid = {17, 20}});
+  stored.data.fields = torch::cat({x, x.narrow(2, 0, 1)}, 2);
+  stored.write();
+  const auto data = import_dataset(stored.options({.from = "nodes"}));
+  EXPECT_EQ(data.grid(), GridSize(16, 20));
+  expect_near(data.fields, x, 1e-12);
+}
+
+TEST(ImportCorrections, AParameterIsAddedToTheDeclaredOnes) {
+  const Stored stored({.name = "darcy", .grid = 16, .parameters = {{"length_x", 2.0}}});
+  auto options = stored.options({});
+  options.parameters = {{"length_y", 0.5}};
+  const auto declared = import_dataset(options).description.parameters;
+  EXPECT_EQ(declared.at("length_x"), 2.0);
+  EXPECT_EQ(declared.at("length_y"), 0.5);
 }
 
 }  // namespace
