@@ -65,8 +65,8 @@ json shortened(const ChosenMethod& chosen) {
   return {{"task", {{"iterations", kIterations}}}};
 }
 
-/// Members, statistics and sensors in one file, as `solve` writes them; without a clock, so that the same demo makes the
-/// same file.
+/// Members, statistics and sensors in one file, as `solve` writes them; without a clock, so that the same demo makes
+/// the same file.
 void write_ensemble(const fs::path& file, const Model& model, const Tensor& members, const EnsembleSummary& summary,
                     const std::vector<SensorFit>& sensors, json report) {
   report.erase("seconds_per_sample");
