@@ -12,9 +12,10 @@
 //   u^n = (1 - g^n)/l q,   g = (1 - l dt/2)/(1 + l dt/2),   l = k + nu (2 sin(pi m/N)/dx)^2 for the m-th mode,
 // so its data satisfy the residual to round-off.
 //
-// Law of q: periodic Gaussian of zero mean with covariance 7^4 (-Laplace + 49)^-2.5 (numerics/periodic_field.h).
+// Law of q: periodic Gaussian of zero mean with covariance 7^4 (-Laplace + 49)^-2.5
+// (numerics/random_fields/periodic_field.h).
 
-#include <piddm/numerics/periodic_field.h>
+#include <piddm/numerics/random_fields/periodic_field.h>
 #include <piddm/pde/constraint.h>
 #include <piddm/pde/pde.h>
 
