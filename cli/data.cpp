@@ -78,6 +78,7 @@ void check(const Context& context, CheckRequest request) {
   const auto pde = checked_pde(data, request);
   if (!request.constraint.empty()) request.options.constraint = make_constraint(load_config(request.constraint), *pde);
   request.options.file = request.file;
+  request.options.pde = request.pde;
   const auto report = check_dataset(data, *pde, request.options);
   context.print(report.to_json(), report.text());
   if (!request.plot.empty()) draw_worst(data, pde, report, request.plot);

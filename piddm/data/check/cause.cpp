@@ -17,7 +17,7 @@ std::string import_advice(const std::string& file, const std::string& options) {
   return fmt::format("import again: piddm data import {} {} --out corrected.npz", file, options);
 }
 
-std::string Cause::sentence() const {
+std::string Cause::finding() const {
   std::string numbers;
   for (const auto& [key, words] : {std::pair{"rel_residual", "rel_residual"},
                                    {"boundary_error", "boundary error"},
@@ -29,7 +29,9 @@ std::string Cause::sentence() const {
     numbers += fmt::format(", floor {:.3g}", floor->get<double>());
   // Names of data keep their case at the beginning of the sentence.
   const bool word = what.starts_with("the ") || what.starts_with("all ") || what.starts_with("inside ");
-  return fmt::format("{}{}. {}.", word ? capitalised(what) : what, numbers, capitalised(advice));
+  return (word ? capitalised(what) : what) + numbers;
 }
+
+std::string Cause::sentence() const { return finding() + ". " + capitalised(advice); }
 
 }  // namespace piddm

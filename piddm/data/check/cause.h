@@ -16,7 +16,10 @@ struct Cause {
   /// {"what": ..., "evidence": {...}, "do": ...}
   json to_json() const;
 
-  /// "What: rel_residual 0.3 -> 1e-06, floor 1e-06. Do."
+  /// "What: rel_residual 0.3 -> 1e-06, floor 1e-06"
+  std::string finding() const;
+
+  /// The finding and the advice, without a full stop: that ends in a command.
   std::string sentence() const;
 };
 

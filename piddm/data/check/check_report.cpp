@@ -35,7 +35,11 @@ std::string causes_text(const std::vector<Explanation>& reasons) {
   std::string text;
   for (size_t i = 0; i < reasons.size(); ++i)
     for (size_t k = 0; k < reasons[i].size(); ++k)
-      text += fmt::format("{:<6} {}\n", k > 0 ? "and" : i > 0 ? "or" : "cause", reasons[i][k].sentence());
+      text += fmt::format("{:<6} {}\n{:<6} {}\n",
+                          k > 0   ? "and"
+                          : i > 0 ? "or"
+                                  : "cause",
+                          reasons[i][k].finding(), "", reasons[i][k].advice);
   return text.empty() ? text : "\n" + text;
 }
 

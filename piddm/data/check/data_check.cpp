@@ -42,7 +42,7 @@ class Check {
       check_samples();
       check_parameters();
       check_constraint();
-      if (options_.explain && equation_fails()) report_.reasons = diagnose(pde_, data_.fields, options_.file.string());
+      if (options_.explain && equation_fails()) report_.reasons = diagnose(pde_, data_.fields, import_of_file());
     }
     report_.n = data_.size();
     report_.resolved = static_cast<int64_t>(own_.samples.size());
@@ -238,6 +238,12 @@ class Check {
       sample = first + at;
     }
     add("worst given constraint, relative", worst, kConstraintLimit, fmt::format("sample {}", sample));
+  }
+
+  /// What the advice to import again begins with.
+  std::string import_of_file() const {
+    const auto file = options_.file.empty() ? "FILE" : options_.file.string();
+    return options_.pde.empty() ? file : file + " --pde " + options_.pde;
   }
 
   /// Whether samples are no solutions of the PDE, in the mean or one of them.

@@ -14,6 +14,7 @@ struct CheckOptions {
   bool explain = true;              ///< look for what makes samples miss the equation (diagnosis.h)
   ConstraintPtr constraint = {};    ///< a condition of the user's that all samples must satisfy
   std::filesystem::path file = {};  ///< where the data came from: its SHA-256 is compared with the one kept beside it
+  std::string pde = {};             ///< as the user named it, for advice; empty: the data say it themselves
 };
 
 /// The checks, in this order:

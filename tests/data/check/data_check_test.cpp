@@ -79,7 +79,13 @@ TEST_F(DataCheckTest, WhyAllSamplesMissTheEquationIsSaid) {
   EXPECT_EQ(causes[0].at("explanation"), 1);
   EXPECT_NEAR(causes[0].at("evidence").at("factor").get<double>(), 0.5, 1e-5);
   EXPECT_THAT(result.text(), HasSubstr("\ncause  u has a factor: it has to be multiplied by 0.5"));
-  EXPECT_THAT(result.text(), HasSubstr("Import again: piddm data import FILE --scale u=0.5"));
+  EXPECT_THAT(result.text(), HasSubstr("\n       import again: piddm data import FILE --scale u=0.5"));
+}
+
+TEST_F(DataCheckTest, TheAdviceNamesThePdeThatTheUserNamed) {
+  data_.fields.select(1, 0) *= 2;
+  EXPECT_THAT(check({.pde = "own.toml"}).text(), HasSubstr("piddm data import FILE --pde own.toml --scale u=0.5"));
+  EXPECT_TRUE(check({.explain = false}).reasons.empty());
 }
 
 TEST_F(DataCheckTest, OneBadSampleOfManyIsNamed) {
