@@ -11,8 +11,6 @@ namespace {
 
 constexpr int64_t kDeviceBlock = 1024;  // samples solved together on a GPU
 
-Tensor mean_over_time(const Tensor& q) { return q.mean(3, true); }
-
 }  // namespace
 
 HeatedRing::HeatedRing(PdeOptions options)
