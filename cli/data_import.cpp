@@ -115,11 +115,14 @@ void add_import(CLI::App& data, Context& context) {
   command->add_option("--axes", options.axes, "axes of the mapped arrays (n samples, x, y, t): ntx, or u=ntx,a=nx");
   auto& corrections = options.corrections;
   command->add_flag("--transpose{all}", corrections.transpose, "swap the two axes of all fields, or --transpose=u,a");
-  command->add_option("--reverse", corrections.reverse, "read fields the other way along axes: x, or x,t, or u=x,a=x");
-  command->add_option("--scale", corrections.scale, "multiply channels by numbers: u=115,a=-1");
-  command->add_option("--shift", corrections.shift, "then add numbers: u=0.5");
-  command->add_option("--from", corrections.from,
-                      "the points the data have, where the PDE has others: nodes, cells, periodic or x=nodes,y=cells");
+  command->add_option("--reverse", corrections.reverse, "read fields the other way along axes: x, or x,t, or u=x,a=x")
+      ->join(',');
+  command->add_option("--scale", corrections.scale, "multiply channels by numbers: u=115,a=-1")->join(',');
+  command->add_option("--shift", corrections.shift, "then add numbers: u=0.5")->join(',');
+  command
+      ->add_option("--from", corrections.from,
+                   "the points the data have, where the PDE has others: nodes, cells, periodic or x=nodes,y=cells")
+      ->join(',');
   add_grid_option(
       *command, corrections.resample,
       "interpolate to so many points of the PDE's kind: 64, or 64x32; default with --from: the same spacing",

@@ -9,12 +9,28 @@ std::string capitalised(std::string text) {
   return text;
 }
 
+std::string import_advice(const std::string& file, const std::string& options) {
+  return fmt::format("import again: piddm data import {} {} --out corrected.npz", file, options);
+}
+
 }  // namespace
 
 json Cause::to_json() const { return {{"what", what}, {"evidence", evidence}, {"do", advice}}; }
 
-std::string import_advice(const std::string& file, const std::string& options) {
-  return fmt::format("import again: piddm data import {} {} --out corrected.npz", file, options);
+Cause mended_by_import(const std::string& what, const json& evidence, const std::string& file,
+                       const std::string& options) {
+  return {.what = what, .evidence = evidence, .advice = import_advice(file, options), .options = options};
+}
+
+Explanation with_one_advice(Explanation causes, const std::string& file) {
+  std::string all;
+  for (const auto& cause : causes) {
+    if (cause.options.empty()) return causes;
+    all += (all.empty() ? "" : " ") + cause.options;
+  }
+  if (causes.size() > 1)
+    for (auto& cause : causes) cause.advice = import_advice(file, all);
+  return causes;
 }
 
 std::string Cause::finding() const {

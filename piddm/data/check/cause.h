@@ -12,6 +12,7 @@ struct Cause {
   std::string what;                ///< one clause
   json evidence = json::object();  ///< numbers by name; [before, after] where a correction changes them
   std::string advice;              ///< what to do, in the imperative
+  std::string options = {};        ///< of `data import` that mend it; empty: none does
 
   /// {"what": ..., "evidence": {...}, "do": ...}
   json to_json() const;
@@ -23,10 +24,14 @@ struct Cause {
   std::string sentence() const;
 };
 
-/// "import again: piddm data import d.npz --scale u=2 --out corrected.npz".
-std::string import_advice(const std::string& file, const std::string& options);
+/// A cause that an import mends: "import again: piddm data import d.npz --scale u=2 --out corrected.npz".
+Cause mended_by_import(const std::string& what, const json& evidence, const std::string& file,
+                       const std::string& options);
 
 /// What together explains the data: one cause or two.
 using Explanation = std::vector<Cause>;
+
+/// The same with one import as the advice of all, where that mends them all.
+Explanation with_one_advice(Explanation causes, const std::string& file);
 
 }  // namespace piddm

@@ -34,12 +34,12 @@ json causes_json(const std::vector<Explanation>& reasons) {
 std::string causes_text(const std::vector<Explanation>& reasons) {
   std::string text;
   for (size_t i = 0; i < reasons.size(); ++i)
-    for (size_t k = 0; k < reasons[i].size(); ++k)
-      text += fmt::format("{:<6} {}\n{:<6} {}\n",
-                          k > 0   ? "and"
-                          : i > 0 ? "or"
-                                  : "cause",
-                          reasons[i][k].finding(), "", reasons[i][k].advice);
+    for (size_t k = 0; k < reasons[i].size(); ++k) {
+      const auto& cause = reasons[i][k];
+      text += fmt::format("{:<6} {}\n", k > 0 ? "and" : i > 0 ? "or" : "cause", cause.finding());
+      const bool again = k + 1 < reasons[i].size() && reasons[i][k + 1].advice == cause.advice;
+      if (!again) text += fmt::format("{:<6} {}\n", "", cause.advice);
+    }
   return text.empty() ? text : "\n" + text;
 }
 

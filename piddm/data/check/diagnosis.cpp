@@ -316,7 +316,8 @@ class Diagnosis {
         last = now;
       }
       const bool by_distance = explanation[0].evidence.contains("distance_to_solution");
-      if (at && (by_distance || last.total(floor_) <= first / kNearFloor)) out.push_back(std::move(explanation));
+      if (at && (by_distance || last.total(floor_) <= first / kNearFloor))
+        out.push_back(with_one_advice(explanation, file_));
     }
     return out;
   }

@@ -29,9 +29,8 @@ Cause channel_cause(const Reading& reading, const Knob& knob, double value, cons
                     : factor ? fmt::format("{} {} a factor: {} to be multiplied by {:.6g}", name, one ? "has" : "have",
                                            one ? "it has" : "they have", value)
                              : fmt::format("{} is shifted: {:.6g} has to be added", name, value);
-  return {.what = what,
-          .evidence = {{"channel", name}, {factor ? "factor" : "offset", exact}},
-          .advice = import_advice(file, fmt::format("--{} {}", factor ? "scale" : "shift", fmt::join(settings, ",")))};
+  return mended_by_import(what, {{"channel", name}, {factor ? "factor" : "offset", exact}}, file,
+                          fmt::format("--{} {}", factor ? "scale" : "shift", fmt::join(settings, ",")));
 }
 
 /// Whether an axis' length is that of the points but the last, or of one more: the other convention for its end.
@@ -58,9 +57,9 @@ Cause parameter_cause(const Reading& reading, const Parameter& parameter, double
     what += fmt::format(" (a {} of {:.6g}, not {:.6g}{})", axis.kind == AxisKind::time ? "time step" : "spacing",
                         fitted, step, end_words(pde, parameter, value));
   }
-  return {.what = what,
-          .evidence = evidence,
-          .advice = "declare it, or " + import_advice(file, fmt::format("--param {}={:.6g}", parameter.name, value))};
+  auto cause = mended_by_import(what, evidence, file, fmt::format("--param {}={:.6g}", parameter.name, value));
+  cause.advice = "declare it, or " + cause.advice;
+  return cause;
 }
 
 double size_of(const Tensor& x) { return x.square().mean().sqrt().item<double>(); }

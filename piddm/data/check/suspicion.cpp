@@ -56,7 +56,7 @@ void add_transposed(const Reading& reading, const std::string& file, std::vector
   out.push_back(
       {.subject = "transposed",
        .correct = transposed,
-       .cause = {.what = "the axes of all fields are transposed", .advice = import_advice(file, "--transpose")}});
+       .cause = mended_by_import("the axes of all fields are transposed", json::object(), file, "--transpose")});
   if (!pde.grid().square()) return;
   for (const auto part : {Part::solution, Part::coefficients}) {
     if (!has_fields(pde, part) || (part == Part::coefficients && !has_time_axis(pde))) continue;
@@ -64,8 +64,9 @@ void add_transposed(const Reading& reading, const std::string& file, std::vector
         {.subject = "transposed",
          .correct =
              [part](const Reading& r) { return with_part(r, part, [](const Tensor& x) { return x.transpose(2, 3); }); },
-         .cause = {.what = fmt::format("the axes of {} alone are transposed", subject_of(pde, part)),
-                   .advice = import_advice(file, fmt::format("--transpose={}", fmt::join(names_of(pde, part), ",")))}});
+         .cause =
+             mended_by_import(fmt::format("the axes of {} alone are transposed", subject_of(pde, part)), json::object(),
+                              file, fmt::format("--transpose={}", fmt::join(names_of(pde, part), ",")))});
   }
 }
 
@@ -84,8 +85,8 @@ void add_reversed(const Reading& reading, const std::string& file, std::vector<S
                          [part, dim](const Reading& r) {
                            return with_part(r, part, [dim](const Tensor& x) { return x.flip({dim}); });
                          },
-                     .cause = {.what = fmt::format("{} run backwards along {}", subject_of(pde, part), axis),
-                               .advice = import_advice(file, "--reverse " + option)}});
+                     .cause = mended_by_import(fmt::format("{} run backwards along {}", subject_of(pde, part), axis),
+                                               json::object(), file, "--reverse " + option)});
     }
 }
 
@@ -142,7 +143,7 @@ std::string points_option(const Pde& pde, const GridPoints& points) {
 Suspicion points_suspicion(const Pde& pde, const GridPoints& points, const std::string& file) {
   return {.subject = "points",
           .correct = [points](const Reading& r) { return resampled(r, points); },
-          .cause = {.what = {}, .advice = import_advice(file, "--from " + points_option(pde, points))},
+          .cause = mended_by_import({}, json::object(), file, "--from " + points_option(pde, points)),
           .points = points};
 }
 

@@ -261,6 +261,8 @@ TEST(Diagnosis, TwoCausesAtOnce) {
   ASSERT_FALSE(found.empty());
   EXPECT_THAT(described({found.front()}), HasSubstr("u has a factor"));
   EXPECT_THAT(described({found.front()}), HasSubstr("u is shifted"));
+  EXPECT_THAT(found.front()[0].advice, ::testing::ContainsRegex("--scale u=0.0086[0-9]* --shift u=0.0078[0-9]* --out"));
+  EXPECT_EQ(found.front()[0].advice, found.front()[1].advice);
 }
 
 TEST(Diagnosis, OneBadSampleHasNoCause) {
